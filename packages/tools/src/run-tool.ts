@@ -1,0 +1,48 @@
+import { parseArguments } from './parse-arguments.ts'
+import type { ToolCall, ToolDefinition, ToolResult } from './tool.ts'
+
+export type ToolErrorCode = 'UNKNOWN_TOOL' | 'DUPLICATE_TOOL' | 'INVALID_ARGS' | 'ABORTED'
+
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+  readonly code: ToolErrorCode
+
+  constructor(code: ToolErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/**
+ * Runs one call of a tool: reads its arguments, executes, renders. Never rejects; every failure is a result
+ * whose content starts with `Error: `, with the code of the error, or `TOOL_FAILED` where it has none.
+ */
+export async function runTool<Arguments, Value>(
+  tool: ToolDefinition<Arguments, Value>,
+  raw: unknown,
+  call: ToolCall,
+): Promise<ToolResult<Value>> {
+  try {
+    const parsed = tool.parse ? tool.parse(raw) : parseArguments(tool.parameters, raw)
+    if (!parsed.ok) {
+      throw new ToolError('INVALID_ARGS', `invalid arguments for ${tool.name}: ${parsed.faults.join('; ')}`)
+    }
+    const value = await tool.execute(parsed.args, call)
+    return { isError: false, value, content: tool.render ? tool.render(value) : JSON.stringify(value) }
+  } catch (error) {
+    return toFailure(error, tool.renderError)
+  }
+}
+
+export function toFailure(
+  thrown: unknown,
+  renderError: ((error: Error) => string) | undefined = undefined,
+): ToolResult<never> {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'TOOL_FAILED'
+  return {
+    isError: true,
+    error: { name: error.name, code, message: error.message },
+    content: `Error: ${renderError ? renderError(error) : error.message}`,
+  }
+}

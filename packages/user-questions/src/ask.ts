@@ -1,0 +1,206 @@
+import { checkAnswer, keepValidAnswers } from './answer-rules.ts'
+import type { Clock } from './clock.ts'
+import { PROVIDER_CODES, UserQuestionError, type AnyUserQuestionError } from './error.ts'
+import type { AskUserQuestionAnswer, Question } from './question.ts'
+import type {
+  AskUserQuestionRequest,
+  PendingAsk,
+  ProviderRequest,
+  SettledAsk,
+  UserQuestionProvider,
+} from './request.ts'
+import { OUTCOME_OF_CODE } from './settlement.ts'
+
+/** How an ask ended: with an answer, or with the error it rejects with. */
+type Ending =
+  | { readonly answer: AskUserQuestionAnswer; readonly error?: undefined }
+  | { readonly error: AnyUserQuestionError; readonly answer?: undefined }
+
+/**
+ * One ask in flight. Whatever ends it first wins: the provider, the caller's signal, the deadline, the provider or the
+ * agent going away. What comes later is discarded, and nothing it listened to stays behind.
+ */
+export class Ask {
+  readonly id: string
+  readonly request: AskUserQuestionRequest
+  readonly questions: readonly Question[]
+  readonly provider: UserQuestionProvider
+  readonly askedAt: number
+  private readonly clock: Clock
+  private readonly timeoutMs: number | undefined
+  private deadlineAt: number | undefined
+  private disarm: (() => void) | undefined
+  private controller: AbortController | undefined
+  private ending: Ending | undefined
+  private onEnd: ((ending: Ending) => void) | undefined
+
+  constructor(
+    id: string,
+    request: AskUserQuestionRequest,
+    provider: UserQuestionProvider,
+    clock: Clock,
+    timeoutMs: number | undefined,
+  ) {
+    this.id = id
+    this.request = request
+    this.questions = freezeQuestions(request.questions)
+    this.provider = provider
+    this.clock = clock
+    this.timeoutMs = timeoutMs
+    this.askedAt = clock.now()
+    if (timeoutMs !== undefined) this.deadlineAt = this.askedAt + timeoutMs
+  }
+
+  /** Calls the provider; settles once, when anything ends the ask. */
+  run(onEnd: (ending: Ending) => void): void {
+    this.onEnd = onEnd
+    if (this.ending !== undefined) return onEnd(this.ending)
+    this.request.signal?.addEventListener('abort', this.abort)
+    if (this.timeoutMs !== undefined) this.disarm = this.clock.after(this.timeoutMs, () => this.timeOut())
+    let answering: unknown
+    try {
+      answering = this.provider.ask(this.toProviderRequest())
+    } catch (error) {
+      return this.fail(error)
+    }
+    if (isThenable(answering)) answering.then(value => this.answer(value), error => this.fail(error))
+    else this.answer(answering)
+  }
+
+  /** Ends the ask with an error, unless it has ended. */
+  end(error: AnyUserQuestionError): void {
+    this.settle({ error })
+    this.controller?.abort(error)
+  }
+
+  toPending(): PendingAsk {
+    const { agent, session, key } = this.request
+    return {
+      id: this.id,
+      questions: this.questions,
+      askedAt: this.askedAt,
+      ...(agent === undefined ? {} : { agent }),
+      ...(session === undefined ? {} : { session }),
+      ...(key === undefined ? {} : { key }),
+      ...(this.deadlineAt === undefined ? {} : { deadlineAt: this.deadlineAt }),
+    }
+  }
+
+  toSettled(ending: Ending): SettledAsk {
+    const settled = { ...this.toPending(), settledAt: this.clock.now() }
+    if (ending.answer !== undefined) {
+      const { answers } = ending.answer
+      return { ...settled, outcome: answers.some(answer => answer.by === 'default') ? 'timedOut' : 'answered', answers }
+    }
+    const { code, details } = ending.error
+    return {
+      ...settled,
+      outcome: OUTCOME_OF_CODE[code],
+      code,
+      answers: ('answers' in details && details.answers) || [],
+      ...('reason' in details && details.reason !== undefined ? { reason: details.reason } : {}),
+      ...('text' in details ? { text: details.text } : {}),
+    }
+  }
+
+  private toProviderRequest(): ProviderRequest {
+    const { agent, session, key } = this.request
+    const signal = (): AbortSignal => this.signal()
+    return Object.freeze({
+      id: this.id,
+      questions: this.questions,
+      agent,
+      session,
+      key,
+      deadlineAt: this.deadlineAt,
+      // Made when it is first read: most providers that answer at once never look at it.
+      get signal() {
+        return signal()
+      },
+      engaged: () => this.engage(),
+    })
+  }
+
+  private signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.ending?.error !== undefined) this.controller.abort(this.ending.error)
+    return this.controller.signal
+  }
+
+  private engage(): void {
+    this.disarm?.()
+    this.disarm = undefined
+    this.deadlineAt = undefined
+  }
+
+  private readonly abort = (): void => {
+    this.end(new UserQuestionError('ASK_ABORTED', {}, { cause: this.request.signal?.reason }))
+  }
+
+  private timeOut(): void {
+    const defaults = this.questions.flatMap(({ id, default: value }) =>
+      value === undefined || value === null ? [] : [{ ...value, id, by: 'default' as const }],
+    )
+    const error = new UserQuestionError('ASK_TIMED_OUT', { timeoutMs: this.timeoutMs })
+    const check = checkAnswer(this.questions, { answers: defaults })
+    this.settle(check.ok ? { answer: check.answer } : { error })
+    this.controller?.abort(error)
+  }
+
+  private answer(value: unknown): void {
+    if (this.ending !== undefined) return
+    const check = checkAnswer(this.questions, value)
+    if (check.ok) this.settle({ answer: check.answer })
+    else this.end(new UserQuestionError('BAD_ANSWER', { provider: this.provider.name, issues: check.issues }))
+  }
+
+  private fail(error: unknown): void {
+    if (this.ending !== undefined) return
+    if (UserQuestionError.isInstance(error) && isProviderCode(error)) {
+      this.end(this.withCheckedAnswers(error))
+    } else {
+      const fault = error instanceof Error ? error.message : String(error)
+      this.end(new UserQuestionError('PROVIDER_FAILED', { provider: this.provider.name, fault }, { cause: error }))
+    }
+  }
+
+  private withCheckedAnswers(error: AnyUserQuestionError): AnyUserQuestionError {
+    if (error.code !== 'ASK_CANCELLED' && error.code !== 'ASK_INTERRUPTED') return error
+    const given = error.details.answers
+    if (given === undefined) return error
+    const answers = keepValidAnswers(this.questions, given)
+    if (answers.length === given.length) return error
+    return new UserQuestionError(error.code, { ...error.details, answers }, { cause: error })
+  }
+
+  private settle(ending: Ending): void {
+    if (this.ending !== undefined) return
+    this.ending = ending
+    this.disarm?.()
+    this.request.signal?.removeEventListener('abort', this.abort)
+    this.onEnd?.(ending)
+  }
+}
+
+function isProviderCode(error: AnyUserQuestionError): boolean {
+  return (PROVIDER_CODES as readonly string[]).includes(error.code)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+// A copy, so that the caller's own objects stay as free as they were.
+function freezeQuestions(questions: readonly Question[]): readonly Question[] {
+  return Object.freeze(questions.map(freezeCopy))
+}
+
+function freezeCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(freezeCopy)) as T
+  const copy: Record<string, unknown> = {}
+  for (const [name, part] of Object.entries(value)) {
+    copy[name] = typeof part === 'object' && part !== null ? freezeCopy(part) : part
+  }
+  return Object.freeze(copy) as T
+}

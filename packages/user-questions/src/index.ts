@@ -1,0 +1,39 @@
+export { checkAnswer, checkValue, isBlank, isSkip, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
+export {
+  PROVIDER_CODES,
+  UserQuestionError,
+  type AnyUserQuestionError,
+  type UnavailableReason,
+  type UserQuestionErrorCode,
+  type UserQuestionErrorDetails,
+} from './error.ts'
+export { describeIssues, issuesOfZod, pathOf, type Issue } from './issue.ts'
+export { foldLabel, isOtherLabel, splitRecommended } from './label.ts'
+export {
+  answerSchema,
+  askUserQuestionAnswerSchema,
+  questionSchema,
+  type Answer,
+  type AnsweredBy,
+  type AnswerValue,
+  type AskUserQuestionAnswer,
+  type Question,
+  type QuestionIntent,
+  type QuestionOption,
+  type QuestionPreview,
+} from './question.ts'
+export { checkQuestions, findIntentFault, type IntentFault } from './question-rules.ts'
+export type {
+  AgentLike,
+  AskUserQuestionRequest,
+  PendingAsk,
+  ProviderRequest,
+  SettledAsk,
+  UserQuestionProvider,
+} from './request.ts'
+export { OUTCOME_OF_CODE, type AskOutcome, type Outcome } from './settlement.ts'
+export { readTextReply, type TextReply } from './text-mapping.ts'
+export { visibleLine, visibleText } from './visible-text.ts'
+export type { AgentRegistryLike } from './caller.ts'
+export { systemClock, type Clock } from './clock.ts'
+export { UserQuestionService, UserQuestionService as default, type UserQuestionConfig } from './service.ts'

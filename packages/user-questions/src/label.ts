@@ -1,0 +1,25 @@
+/**
+ * What two labels have in common when a person could not tell them apart in what they type:
+ * canonical composition, surrounding space and case are ignored.
+ */
+export function foldLabel(label: string): string {
+  return label.normalize('NFC').trim().toLowerCase()
+}
+
+const RECOMMENDED = /\s*(?:\(recommended\)|（推荐）)\s*$/iu
+
+/**
+ * The label as a surface shows it beside a badge, and whether it carries the suffix `(Recommended)` or `（推荐）`.
+ * The label that is answered keeps the suffix.
+ */
+export function splitRecommended(label: string): { readonly text: string; readonly recommended: boolean } {
+  const text = label.replace(RECOMMENDED, '')
+  // A label that is nothing but the suffix stays as it is: a badge needs something to stand beside.
+  if (text === label || text.trim() === '') return { text: label, recommended: false }
+  return { text, recommended: true }
+}
+
+/** True of the bare label `Other`, which means the same as the free-text row every surface adds, so the two are shown as one. */
+export function isOtherLabel(label: string): boolean {
+  return foldLabel(label) === 'other'
+}

@@ -1,0 +1,138 @@
+import { Ask } from './ask.ts'
+import { refusalOfCaller, type AgentRegistryLike } from './caller.ts'
+import type { Clock } from './clock.ts'
+import { UserQuestionError, type AnyUserQuestionError } from './error.ts'
+import type { Issue } from './issue.ts'
+import type { AskUserQuestionAnswer } from './question.ts'
+import { checkQuestions, findIntentFault } from './question-rules.ts'
+import type {
+  AgentLike,
+  AskUserQuestionRequest,
+  PendingAsk,
+  SettledAsk,
+  UserQuestionProvider,
+} from './request.ts'
+
+/** What the seam needs from the host it lives in. */
+export interface SeamHost {
+  readonly clock: Clock
+  /** Bounds on the time to wait, in milliseconds, for asks that set one. */
+  readonly timeoutBounds: { readonly minMs?: number | undefined; readonly maxMs?: number | undefined }
+  agents(): AgentRegistryLike | undefined
+  /** Tells listeners, if there are any; `ask` makes the payload only then. */
+  asked(ask: () => PendingAsk): void
+  settled(ask: () => SettledAsk): void
+}
+
+/**
+ * The seam without its host: the one provider, the checks in their order, and the asks in flight. Kept apart from the
+ * cordis service, whose members are reached through proxies.
+ */
+export class Seam {
+  private readonly host: SeamHost
+  private provider: UserQuestionProvider | undefined
+  private readonly asks = new Map<string, Ask>()
+
+  constructor(host: SeamHost) {
+    this.host = host
+  }
+
+  get current(): UserQuestionProvider | undefined {
+    return this.provider
+  }
+
+  /** Makes `provider` the one that is asked. Throws `DUPLICATE_PROVIDER` when there is one already. */
+  register(provider: UserQuestionProvider): () => void {
+    if (this.provider !== undefined) throw new UserQuestionError('DUPLICATE_PROVIDER')
+    if (typeof (provider as UserQuestionProvider | null)?.ask !== 'function') {
+      throw new TypeError('registerProvider: expected a provider, an object with a method ask(request)')
+    }
+    this.provider = provider
+    let registered = true
+    return () => {
+      if (!registered) return
+      registered = false
+      this.provider = undefined
+      this.endWhere(() => true, () => new UserQuestionError('PROVIDER_GONE'))
+    }
+  }
+
+  ask(request: AskUserQuestionRequest): Promise<AskUserQuestionAnswer> {
+    const refusal = this.refuse(request)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const provider = this.provider
+    if (provider === undefined) return Promise.reject(new UserQuestionError('NO_PROVIDER'))
+    const { clock } = this.host
+    const ask = new Ask(crypto.randomUUID(), request, provider, clock, this.effectiveTimeoutMs(request))
+    this.asks.set(ask.id, ask)
+    return new Promise((resolve, reject) => {
+      this.host.asked(() => ask.toPending())
+      ask.run(ending => {
+        this.asks.delete(ask.id)
+        if (ending.answer !== undefined) resolve(ending.answer)
+        else reject(ending.error)
+        this.host.settled(() => ask.toSettled(ending))
+      })
+    })
+  }
+
+  pending(): PendingAsk[] {
+    return [...this.asks.values()].map(ask => ask.toPending())
+  }
+
+  /** Ends what `agent` has asked: it has left, or the host is going down. */
+  agentLeft(agent: AgentLike, hostRunning: boolean): void {
+    this.endWhere(
+      ask => ask.request.agent === agent,
+      () =>
+        hostRunning
+          ? new UserQuestionError('ASK_ABORTED', { reason: 'the asking agent left' })
+          : new UserQuestionError('PROVIDER_GONE'),
+    )
+  }
+
+  /** Ends everything in flight: the host is shutting down. */
+  close(): void {
+    this.provider = undefined
+    this.endWhere(() => true, () => new UserQuestionError('PROVIDER_GONE'))
+  }
+
+  private endWhere(matches: (ask: Ask) => boolean, error: () => AnyUserQuestionError): void {
+    // A listener of the settlement may ask again: that ask is not among those ended here.
+    for (const ask of [...this.asks.values()]) {
+      if (matches(ask)) ask.end(error())
+    }
+  }
+
+  // The order is the contract (seed 002, section 3): the first check that fails names the code.
+  private refuse(request: AskUserQuestionRequest): AnyUserQuestionError | undefined {
+    const { questions, agent } = request
+    if (request.signal?.aborted) return new UserQuestionError('ASK_ABORTED', {}, { cause: request.signal.reason })
+    if (questions === undefined || questions === null || questions.length === 0) {
+      return new UserQuestionError('EMPTY_QUESTIONS')
+    }
+    if (agent !== undefined && agent !== null) {
+      const code = refusalOfCaller(this.host.agents(), agent)
+      if (code !== undefined) return new UserQuestionError(code)
+    }
+    const intentFault = Array.isArray(questions) ? findIntentFault(questions) : undefined
+    if (intentFault !== undefined) return new UserQuestionError('BAD_INTENT', intentFault)
+    const issues: Issue[] = checkQuestions(questions)
+    const timeoutIssue = checkTimeout(request.timeoutMs)
+    if (timeoutIssue !== undefined) issues.push(timeoutIssue)
+    if (issues.length > 0) return new UserQuestionError('BAD_QUESTIONS', { issues })
+    return undefined
+  }
+
+  private effectiveTimeoutMs({ timeoutMs }: AskUserQuestionRequest): number | undefined {
+    if (timeoutMs === undefined || timeoutMs === null) return undefined
+    const { minMs = 0, maxMs = Infinity } = this.host.timeoutBounds
+    return Math.min(Math.max(timeoutMs, minMs), maxMs)
+  }
+}
+
+function checkTimeout(timeoutMs: number | undefined | null): Issue | undefined {
+  if (timeoutMs === undefined || timeoutMs === null) return undefined
+  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < Infinity) return undefined
+  return { path: 'timeoutMs', message: `expected a number of milliseconds above 0, got ${String(timeoutMs)}` }
+}
