@@ -1,4 +1,4 @@
-import { Context, Service } from 'cordis'
+import { type Context, Service } from 'cordis'
 
 declare module 'cordis' {
   interface Context {
@@ -60,10 +60,16 @@ export class AgentRegistry extends Service {
       throw new AgentError('BAD_AGENT', 'agent.id: expected a string that is not blank')
     }
     if (this.entries.has(agent.id)) {
-      throw new AgentError('DUPLICATE_AGENT', `an agent with the id ${JSON.stringify(agent.id)} is live already`)
+      throw new AgentError(
+        'DUPLICATE_AGENT',
+        `an agent with the id ${JSON.stringify(agent.id)} is live already`,
+      )
     }
     if (owner !== undefined && !this.isLive(owner)) {
-      throw new AgentError('OWNER_NOT_LIVE', `the owner given for agent ${JSON.stringify(agent.id)} is not a live agent`)
+      throw new AgentError(
+        'OWNER_NOT_LIVE',
+        `the owner given for agent ${JSON.stringify(agent.id)} is not a live agent`,
+      )
     }
     const entry: Entry = { agent, owner }
     this.entries.set(agent.id, entry)
@@ -123,7 +129,8 @@ export class AgentRegistry extends Service {
   private tell(name: 'agent/created' | 'agent/disposed', agent: Agent): void {
     // `parallel` calls every listener at once and keeps their failures apart, where `emit` stops at the first.
     this.ctx.parallel(name, { agent }).catch((error: unknown) => {
-      for (const reason of error instanceof AggregateError ? error.errors : [error]) this.ctx.logger.error(reason)
+      for (const reason of error instanceof AggregateError ? error.errors : [error])
+        this.ctx.logger.error(reason)
     })
   }
 }

@@ -24,7 +24,11 @@ export type AskUserArguments = z.infer<typeof argumentsSchema>
 
 const EXAMPLE = JSON.stringify({
   questions: [
-    { id: 'db', question: 'Which database?', options: [{ label: 'SQLite (Recommended)' }, { label: 'Postgres' }] },
+    {
+      id: 'db',
+      question: 'Which database?',
+      options: [{ label: 'SQLite (Recommended)' }, { label: 'Postgres' }],
+    },
   ],
 })
 

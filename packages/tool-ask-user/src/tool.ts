@@ -1,6 +1,16 @@
-import { UserQuestionError, type AskUserQuestionAnswer, type AskUserQuestionRequest } from '@handraise/user-questions/types'
+import {
+  UserQuestionError,
+  type AskUserQuestionAnswer,
+  type AskUserQuestionRequest,
+} from '@handraise/user-questions/types'
 import { defineTool, type ToolDefinition } from '@handraise/tools'
-import { ADVISED, argumentsSchema, parseAskUserArguments, toQuestions, type AskUserArguments } from './arguments.ts'
+import {
+  ADVISED,
+  argumentsSchema,
+  parseAskUserArguments,
+  toQuestions,
+  type AskUserArguments,
+} from './arguments.ts'
 
 const DESCRIPTION = `Ask the user and wait for the answer. Use it only for what you cannot decide or find out yourself. At most ${ADVISED.questions} questions, ${ADVISED.options} options each. Put the option you recommend first and end its label with "(Recommended)". The user can always write a text of their own instead; never offer "Other".`
 
@@ -42,7 +52,9 @@ export function askUserTool(
       }
     },
     renderError: error =>
-      isDelegated(error) ? `${error.message}. This is final for this run: do not call ask_user_question again.` : error.message,
+      isDelegated(error)
+        ? `${error.message}. This is final for this run: do not call ask_user_question again.`
+        : error.message,
   })
 }
 

@@ -34,10 +34,7 @@ export async function runTool<Arguments, Value>(
   }
 }
 
-export function toFailure(
-  thrown: unknown,
-  renderError: ((error: Error) => string) | undefined = undefined,
-): ToolResult<never> {
+export function toFailure(thrown: unknown, renderError?: (error: Error) => string): ToolResult<never> {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'TOOL_FAILED'
   return {

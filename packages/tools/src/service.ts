@@ -1,4 +1,4 @@
-import { Context, Service } from 'cordis'
+import { type Context, Service } from 'cordis'
 import { runTool, toFailure, ToolError } from './run-tool.ts'
 import { toToolSchema, type ToolCall, type ToolDefinition, type ToolResult, type ToolSchema } from './tool.ts'
 
@@ -32,7 +32,10 @@ export class ToolService extends Service {
     const { byName } = this
     const dispose = this.ctx.effect(() => {
       if (byName.has(tool.name)) {
-        throw new ToolError('DUPLICATE_TOOL', `a tool named ${JSON.stringify(tool.name)} is registered already`)
+        throw new ToolError(
+          'DUPLICATE_TOOL',
+          `a tool named ${JSON.stringify(tool.name)} is registered already`,
+        )
       }
       byName.set(tool.name, tool as unknown as AnyTool)
       return () => void byName.delete(tool.name)
@@ -63,7 +66,9 @@ export class ToolService extends Service {
       )
     }
     if (call.signal.aborted) {
-      return toFailure(new ToolError('ABORTED', 'tool call aborted before dispatch', { cause: call.signal.reason }))
+      return toFailure(
+        new ToolError('ABORTED', 'tool call aborted before dispatch', { cause: call.signal.reason }),
+      )
     }
     return runTool(tool, raw, call)
   }

@@ -12,8 +12,7 @@ export interface ToolCall {
 
 /** The arguments of a call, or every fault in them, each with its path first. */
 export type ParsedArguments<Arguments> =
-  | { readonly ok: true; readonly args: Arguments }
-  | { readonly ok: false; readonly faults: readonly string[] }
+  { readonly ok: true; readonly args: Arguments } | { readonly ok: false; readonly faults: readonly string[] }
 
 /** A tool a model can call. */
 export interface ToolDefinition<Arguments = unknown, Value = unknown> {
@@ -57,7 +56,11 @@ export function toToolSchema(tool: ToolDefinition<never, never>): ToolSchema {
 /** How a call ended. A call never rejects. */
 export type ToolResult<Value = unknown> =
   | { readonly isError: false; readonly value: Value; /** For the model. */ readonly content: string }
-  | { readonly isError: true; readonly error: ToolFailure; /** For the model: `Error: <message>`. */ readonly content: string }
+  | {
+      readonly isError: true
+      readonly error: ToolFailure
+      /** For the model: `Error: <message>`. */ readonly content: string
+    }
 
 export interface ToolFailure {
   readonly name: string

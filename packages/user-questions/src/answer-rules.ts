@@ -29,7 +29,10 @@ export function checkAnswer(questions: readonly Question[], value: unknown): Ans
   for (const question of questions) {
     const entry = byId.get(question.id)
     if (entry === undefined) {
-      issues.push({ path: 'answers', message: `question ${quote(question.id)} has no entry; a skip is { id, selected: [] }` })
+      issues.push({
+        path: 'answers',
+        message: `question ${quote(question.id)} has no entry; a skip is { id, selected: [] }`,
+      })
       continue
     }
     answers.push(normalize(question, entry.answer))
@@ -54,7 +57,8 @@ export function keepValidAnswers(questions: readonly Question[], answers: readon
 /** The faults of what was chosen or written for one question; none when it may stand as its answer. */
 export function checkValue(question: Question, value: AnswerValue, path: string): Issue[] {
   const issues: Issue[] = []
-  const fault = (message: string, field = '.selected'): void => void issues.push({ path: `${path}${field}`, message })
+  const fault = (message: string, field = '.selected'): void =>
+    void issues.push({ path: `${path}${field}`, message })
   const offered = question.options ?? []
   const labels = new Set(value.selected)
   if (labels.size < value.selected.length) fault('holds the same label twice')
@@ -132,4 +136,3 @@ export function isBlank(text: string | undefined): boolean {
 function quote(text: string): string {
   return JSON.stringify(text)
 }
-

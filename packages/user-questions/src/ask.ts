@@ -63,7 +63,11 @@ export class Ask {
     } catch (error) {
       return this.fail(error)
     }
-    if (isThenable(answering)) answering.then(value => this.answer(value), error => this.fail(error))
+    if (isThenable(answering))
+      answering.then(
+        value => this.answer(value),
+        error => this.fail(error),
+      )
     else this.answer(answering)
   }
 
@@ -90,7 +94,11 @@ export class Ask {
     const settled = { ...this.toPending(), settledAt: this.clock.now() }
     if (ending.answer !== undefined) {
       const { answers } = ending.answer
-      return { ...settled, outcome: answers.some(answer => answer.by === 'default') ? 'timedOut' : 'answered', answers }
+      return {
+        ...settled,
+        outcome: answers.some(answer => answer.by === 'default') ? 'timedOut' : 'answered',
+        answers,
+      }
     }
     const { code, details } = ending.error
     return {
@@ -160,7 +168,9 @@ export class Ask {
       this.end(this.withCheckedAnswers(error))
     } else {
       const fault = error instanceof Error ? error.message : String(error)
-      this.end(new UserQuestionError('PROVIDER_FAILED', { provider: this.provider.name, fault }, { cause: error }))
+      this.end(
+        new UserQuestionError('PROVIDER_FAILED', { provider: this.provider.name, fault }, { cause: error }),
+      )
     }
   }
 

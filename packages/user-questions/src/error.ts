@@ -89,7 +89,9 @@ function because(reason: string | undefined): string {
 }
 
 function soFar(answers: readonly Answer[] | undefined): string {
-  return answers === undefined || answers.length === 0 ? '' : `, with ${answers.length} answered so far: ${JSON.stringify(answers)}`
+  return answers === undefined || answers.length === 0
+    ? ''
+    : `, with ${answers.length} answered so far: ${JSON.stringify(answers)}`
 }
 
 function named(provider: string | undefined): string {
@@ -123,4 +125,6 @@ export class UserQuestionError<C extends UserQuestionErrorCode = UserQuestionErr
   }
 }
 
-export type AnyUserQuestionError = { [C in UserQuestionErrorCode]: UserQuestionError<C> }[UserQuestionErrorCode]
+export type AnyUserQuestionError = {
+  [C in UserQuestionErrorCode]: UserQuestionError<C>
+}[UserQuestionErrorCode]

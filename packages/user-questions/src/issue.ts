@@ -18,5 +18,7 @@ export function pathOf(path: readonly PropertyKey[]): string {
 
 /** One line that names every fault. */
 export function describeIssues(issues: readonly Issue[]): string {
-  return issues.map(issue => (issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`)).join('; ')
+  return issues
+    .map(issue => (issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`))
+    .join('; ')
 }

@@ -17,7 +17,8 @@ export function findIntentFault(questions: readonly Question[]): IntentFault | u
     const intent = (question as Question | null)?.intent
     if (intent === undefined || intent === null) continue
     const about = { question: question.id, kind: intent.kind, approve: intent.approve }
-    if (!question.options?.some(option => option.label === intent.approve)) return { ...about, fault: 'approve' }
+    if (!question.options?.some(option => option.label === intent.approve))
+      return { ...about, fault: 'approve' }
     if (isBlank(question.detail)) return { ...about, fault: 'detail' }
   }
   return undefined
@@ -29,7 +30,8 @@ export function findIntentFault(questions: readonly Question[]): IntentFault | u
  * no answer. Types are checked as well, since a caller may be plain JavaScript.
  */
 export function checkQuestions(questions: readonly Question[]): Issue[] {
-  if (!Array.isArray(questions)) return [{ path: 'questions', message: `expected an array, got ${typeName(questions)}` }]
+  if (!Array.isArray(questions))
+    return [{ path: 'questions', message: `expected an array, got ${typeName(questions)}` }]
   const issues: Issue[] = []
   const ids = new Set<string>()
   questions.forEach((question: Question | null, index) => {
@@ -39,7 +41,8 @@ export function checkQuestions(questions: readonly Question[]): Issue[] {
       return
     }
     if (checkText(question.id, `${path}.id`, issues)) {
-      if (ids.has(question.id)) issues.push({ path: `${path}.id`, message: `${JSON.stringify(question.id)} is used twice` })
+      if (ids.has(question.id))
+        issues.push({ path: `${path}.id`, message: `${JSON.stringify(question.id)} is used twice` })
       ids.add(question.id)
     }
     checkText(question.question, `${path}.question`, issues)

@@ -53,7 +53,10 @@ export class Seam {
       if (!registered) return
       registered = false
       this.provider = undefined
-      this.endWhere(() => true, () => new UserQuestionError('PROVIDER_GONE'))
+      this.endWhere(
+        () => true,
+        () => new UserQuestionError('PROVIDER_GONE'),
+      )
     }
   }
 
@@ -94,20 +97,23 @@ export class Seam {
   /** Ends everything in flight: the host is shutting down. */
   close(): void {
     this.provider = undefined
-    this.endWhere(() => true, () => new UserQuestionError('PROVIDER_GONE'))
+    this.endWhere(
+      () => true,
+      () => new UserQuestionError('PROVIDER_GONE'),
+    )
   }
 
   private endWhere(matches: (ask: Ask) => boolean, error: () => AnyUserQuestionError): void {
     // A listener of the settlement may ask again: that ask is not among those ended here.
-    for (const ask of [...this.asks.values()]) {
-      if (matches(ask)) ask.end(error())
-    }
+    const ending = Array.from(this.asks.values()).filter(matches)
+    for (const ask of ending) ask.end(error())
   }
 
   // The order is the contract (seed 002, section 3): the first check that fails names the code.
   private refuse(request: AskUserQuestionRequest): AnyUserQuestionError | undefined {
     const { questions, agent } = request
-    if (request.signal?.aborted) return new UserQuestionError('ASK_ABORTED', {}, { cause: request.signal.reason })
+    if (request.signal?.aborted)
+      return new UserQuestionError('ASK_ABORTED', {}, { cause: request.signal.reason })
     if (questions === undefined || questions === null || questions.length === 0) {
       return new UserQuestionError('EMPTY_QUESTIONS')
     }

@@ -1,4 +1,4 @@
-import { Context, Service } from 'cordis'
+import { type Context, Service } from 'cordis'
 import type { AgentRegistryLike } from './caller.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { AskUserQuestionAnswer } from './question.ts'
@@ -26,7 +26,8 @@ declare module 'cordis' {
 
 export interface UserQuestionConfig {
   /** Bounds on `timeoutMs` of the asks that set one. Default: none. */
-  readonly timeoutBounds?: { readonly minMs?: number | undefined; readonly maxMs?: number | undefined } | undefined
+  readonly timeoutBounds?:
+    { readonly minMs?: number | undefined; readonly maxMs?: number | undefined } | undefined
   /** Default: the system's. */
   readonly clock?: Clock | undefined
 }

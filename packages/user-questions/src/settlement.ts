@@ -6,13 +6,7 @@ import type { UserQuestionErrorCode } from './error.ts'
  * stopped the turn; `timedOut`; `aborted`, the asker went away.
  */
 export type Outcome =
-  | 'answered'
-  | 'declined'
-  | 'cancelled'
-  | 'clarified'
-  | 'interrupted'
-  | 'timedOut'
-  | 'aborted'
+  'answered' | 'declined' | 'cancelled' | 'clarified' | 'interrupted' | 'timedOut' | 'aborted'
 
 /** What an ask can end with. `unavailable` and `failed` are no settlements: nobody decided anything. */
 export type AskOutcome = Outcome | 'unavailable' | 'failed'

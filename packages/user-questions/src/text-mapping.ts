@@ -38,8 +38,14 @@ function findNumbered(
   if (one !== undefined) return { selected: [one] }
   if (question.multiSelect !== true) return undefined
   const labels =
-    every(text.split(/[\s,]+/u).filter(part => part !== ''), part => optionAt(options, part)) ??
-    every(text.split(',').map(part => part.trim()), part => optionAt(options, part) ?? findLabel(options, part))
+    every(
+      text.split(/[\s,]+/u).filter(part => part !== ''),
+      part => optionAt(options, part),
+    ) ??
+    every(
+      text.split(',').map(part => part.trim()),
+      part => optionAt(options, part) ?? findLabel(options, part),
+    )
   if (labels === undefined) return undefined
   return { selected: options.flatMap(({ label }) => (labels.includes(label) ? [label] : [])) }
 }

@@ -1,4 +1,11 @@
-export { checkAnswer, checkValue, isBlank, isSkip, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
+export {
+  checkAnswer,
+  checkValue,
+  isBlank,
+  isSkip,
+  keepValidAnswers,
+  type AnswerCheck,
+} from './answer-rules.ts'
 export {
   PROVIDER_CODES,
   UserQuestionError,

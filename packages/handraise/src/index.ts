@@ -1,0 +1,1 @@
+export { apply, name, type PresetOptions } from './preset.ts'

@@ -1,0 +1,21 @@
+import { defineConfig } from 'tsup'
+import { library } from '../../tsup.base.ts'
+
+export default defineConfig([
+  library({ index: 'src/index.ts' }),
+  {
+    // The command is one bundle, so that starting it reads a handful of files. What only some commands need is split off
+    // and loaded when it is used.
+    entry: { cli: 'src/cli.ts' },
+    format: 'esm',
+    target: 'node20',
+    platform: 'node',
+    splitting: true,
+    minify: true,
+    noExternal: [/./],
+    banner: {
+      // Bundled CommonJS dependencies still call `require`.
+      js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  },
+])
