@@ -54,7 +54,9 @@ export class Ask {
   /** Calls the provider; settles once, when anything ends the ask. */
   run(onEnd: (ending: Ending) => void): void {
     this.onEnd = onEnd
+    // Whoever heard that it was asked may have ended it already.
     if (this.ending !== undefined) return onEnd(this.ending)
+    if (this.request.signal?.aborted === true) return this.abort()
     this.request.signal?.addEventListener('abort', this.abort)
     if (this.timeoutMs !== undefined) this.disarm = this.clock.after(this.timeoutMs, () => this.timeOut())
     let answering: unknown

@@ -41,13 +41,28 @@ export class UserQuestionService extends Service {
 
   constructor(ctx: Context, config: UserQuestionConfig = {}) {
     super(ctx, 'userQuestions')
+    // Taken once: a look-up through the context costs more than all the checks of an ask together.
+    const { reflect, events } = ctx
+    const listeners = events._hooks
+    let agents: AgentRegistryLike | undefined
+    ctx.on('internal/service', name => {
+      if (name === 'agents') agents = undefined
+    })
     const seam = new Seam({
       clock: config.clock ?? systemClock,
       timeoutBounds: config.timeoutBounds ?? {},
-      agents: () => ctx.get('agents') as AgentRegistryLike | undefined,
-      asked: ask => tell(ctx, 'user-questions/asked', ask),
-      settled: ask => tell(ctx, 'user-questions/settled', ask),
+      agents: () => (agents ??= reflect._getImpl('agents')?.value as AgentRegistryLike | undefined),
+      asked: ask => tell('user-questions/asked', ask),
+      settled: ask => tell('user-questions/settled', ask),
     })
+    const tell = <K extends keyof Told>(name: K, payload: () => Told[K]): void => {
+      if (listeners[name] === undefined) return
+      // `parallel` calls every listener at once and keeps their failures apart, where `emit` stops at the first.
+      events.parallel(name, payload()).catch((error: unknown) => {
+        for (const reason of error instanceof AggregateError ? error.errors : [error])
+          ctx.logger.error(reason)
+      })
+    }
     this.seam = seam
     const onAgentDisposed = ({ agent }: { readonly agent: AgentLike }): void =>
       seam.agentLeft(agent, !isShuttingDown(ctx))
@@ -93,14 +108,6 @@ export class UserQuestionService extends Service {
 }
 
 type Told = { 'user-questions/asked': PendingAsk; 'user-questions/settled': SettledAsk }
-
-function tell<K extends keyof Told>(ctx: Context, name: K, payload: () => Told[K]): void {
-  if (ctx.events._hooks[name] === undefined) return
-  // `parallel` calls every listener at once and keeps their failures apart, where `emit` stops at the first.
-  ctx.parallel(name, ...([payload()] as never)).catch((error: unknown) => {
-    for (const reason of error instanceof AggregateError ? error.errors : [error]) ctx.logger.error(reason)
-  })
-}
 
 // `FiberState` is a constant enumeration, which isolated modules cannot import.
 const DISPOSED = 4
