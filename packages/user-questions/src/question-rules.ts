@@ -16,10 +16,15 @@ export function findIntentFault(questions: readonly Question[]): IntentFault | u
   for (const question of questions) {
     const intent = (question as Question | null)?.intent
     if (intent === undefined || intent === null) continue
-    const about = { question: question.id, kind: intent.kind, approve: intent.approve }
-    if (!question.options?.some(option => option.label === intent.approve))
+    const about = {
+      question: textOf(question.id),
+      kind: textOf(intent.kind),
+      approve: textOf(intent.approve),
+    }
+    const options: unknown = question.options
+    if (!Array.isArray(options) || !options.some(option => option?.label === intent.approve))
       return { ...about, fault: 'approve' }
-    if (isBlank(question.detail)) return { ...about, fault: 'detail' }
+    if (typeof question.detail !== 'string' || isBlank(question.detail)) return { ...about, fault: 'detail' }
   }
   return undefined
 }
@@ -88,7 +93,7 @@ function checkCounts(question: Question, path: string, issues: Issue[]): void {
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= limit)) return
     issues.push({
       path: `${path}.${field}`,
-      message: `expected a whole number from ${least} to ${limit}, got ${String(value)}`,
+      message: `expected a whole number from ${least} to ${limit}, got ${typeof value === 'number' ? value : typeName(value)}`,
     })
   }
   check('minSelections', min, 0)
@@ -117,7 +122,11 @@ function checkText(value: unknown, path: string, issues: Issue[]): value is stri
   return false
 }
 
-function typeName(value: unknown): string {
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeName(value)
+}
+
+export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'an array' : value === undefined ? 'nothing' : typeof value
 }

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import { UserQuestionError, type AnyUserQuestionError } from './error.ts'
 import type { Issue } from './issue.ts'
 import type { AskUserQuestionAnswer } from './question.ts'
-import { checkQuestions, findIntentFault } from './question-rules.ts'
+import { checkQuestions, findIntentFault, typeName } from './question-rules.ts'
 import type {
   AgentLike,
   AskUserQuestionRequest,
@@ -140,5 +140,6 @@ export class Seam {
 function checkTimeout(timeoutMs: number | undefined | null): Issue | undefined {
   if (timeoutMs === undefined || timeoutMs === null) return undefined
   if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < Infinity) return undefined
-  return { path: 'timeoutMs', message: `expected a number of milliseconds above 0, got ${String(timeoutMs)}` }
+  const got = typeof timeoutMs === 'number' ? timeoutMs : typeName(timeoutMs)
+  return { path: 'timeoutMs', message: `expected a number of milliseconds above 0, got ${got}` }
 }

@@ -18,11 +18,17 @@ describe('a broken provider', () => {
 
   test('exists for every case of the suite', () => {
     const named = new Set(brokenProviders.map(({ failsCase }) => failsCase))
-    expect(providerSuite(faithfulProvider).map(({ name }) => name).filter(name => !named.has(name))).toEqual([])
+    expect(
+      providerSuite(faithfulProvider)
+        .map(({ name }) => name)
+        .filter(name => !named.has(name)),
+    ).toEqual([])
   })
 })
 
 test('a case that needs what a provider lacks is left out', () => {
-  const names = providerSuite({ ...faithfulProvider, lacks: { skip: 'it is a quiz' } }).map(({ name }) => name)
+  const names = providerSuite({ ...faithfulProvider, lacks: { skip: 'it is a quiz' } }).map(
+    ({ name }) => name,
+  )
   expect(names).not.toContain('keeps a skipped question as an entry of its own')
 })

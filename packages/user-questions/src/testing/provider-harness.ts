@@ -16,7 +16,8 @@ export type PersonAct =
 export type Person = (request: ProviderRequest) => PersonAct
 
 /** What a provider may be unable to do. */
-export type Ability = 'multiSelect' | 'freeText' | 'skip' | 'dismiss' | 'partial' | 'decline' | 'wait'
+export type Ability =
+  'multiSelect' | 'freeText' | 'textBesideLabels' | 'skip' | 'dismiss' | 'partial' | 'decline' | 'wait'
 
 /** How the suite gets at a provider. */
 export interface ProviderHarness {

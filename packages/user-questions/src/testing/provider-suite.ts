@@ -81,7 +81,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'keeps free text beside the labels of a multi-select',
-    needs: ['multiSelect', 'freeText'],
+    needs: ['multiSelect', 'freeText', 'textBesideLabels'],
     run: bench =>
       assertAnswers(
         bench,

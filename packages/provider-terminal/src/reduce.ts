@@ -1,0 +1,150 @@
+import { isBlank, isSkip, type Answer } from '@handraise/user-questions/types'
+import type { Key } from './keys.ts'
+import { reduceQuestion } from './reduce-question.ts'
+import { reduceReview } from './reduce-review.ts'
+import { confirmedAnswers, draftAt, type PromptState } from './state.ts'
+import { editText, emptyEditor, insertText } from './text-editor.ts'
+import type { Viewport } from './viewport.ts'
+import { WORDING } from './wording.ts'
+
+export type PromptEvent =
+  /** `now` in milliseconds since the Unix epoch; `viewport` is what the person saw when they pressed. */
+  | {
+      readonly type: 'key'
+      readonly key: Key
+      readonly now: number
+      readonly viewport?: Viewport | undefined
+    }
+  | { readonly type: 'paste'; readonly text: string; readonly now: number }
+  /** From here on keys count. */
+  | { readonly type: 'arm' }
+  | { readonly type: 'tick'; readonly now: number }
+  /** No key will come any more. */
+  | { readonly type: 'end' }
+
+const ESCAPE_AGAIN_MS = 2000
+
+/** What an event makes of a prompt. Pure; once `ending` is set nothing changes any more. */
+export function reduce(state: PromptState, event: PromptEvent): PromptState {
+  if (state.ending !== undefined) return state
+  switch (event.type) {
+    case 'arm':
+      return { ...state, armed: true }
+    case 'tick':
+      return tick(state, event.now)
+    case 'end':
+      return cancel(state, WORDING.reasons.endOfInput)
+    case 'paste':
+      return state.armed ? paste(engage(state, event.now), event.text) : ignoreEarly(state)
+    case 'key':
+      return isNamed(event.key, 'ctrl-c')
+        ? cancel(state, WORDING.reasons.dismissed)
+        : state.armed
+          ? press(state, event)
+          : ignoreEarly(state)
+  }
+}
+
+function press(before: PromptState, event: PromptEvent & { type: 'key' }): PromptState {
+  const { key, viewport, now } = event
+  const engaged = engage(before, now)
+  const state =
+    viewport === undefined ? engaged : { ...engaged, scroll: { ...engaged.scroll, top: viewport.top } }
+  if (key.kind === 'named') {
+    if (key.name === 'escape') return escape(state, before.escapeUntil)
+    if (key.name === 'ctrl-d') return cancel(state, WORDING.reasons.endOfInput)
+    if (key.name === 'ctrl-x')
+      return { ...state, ending: { kind: 'interrupted', answers: confirmedAnswers(state) } }
+    if (key.name === 'ctrl-t' && state.view.name !== 'reply')
+      return { ...state, view: { name: 'reply', back: state.view }, scroll: { top: 0, follow: true } }
+  }
+  switch (state.view.name) {
+    case 'question':
+      return reduceQuestion(state, state.view, key, before.digits, viewport)
+    case 'review':
+      return reduceReview(state, state.view, key, viewport)
+    case 'reply':
+      return reduceReply(state, key)
+  }
+}
+
+// Any key takes back what waited for a certain next one.
+function engage(state: PromptState, now: number): PromptState {
+  return {
+    ...state,
+    now,
+    engaged: true,
+    deadlineAt: undefined,
+    hint: undefined,
+    escapeUntil: undefined,
+    digits: '',
+  }
+}
+
+function ignoreEarly(state: PromptState): PromptState {
+  return { ...state, hint: WORDING.ignoredEarly }
+}
+
+function tick(state: PromptState, now: number): PromptState {
+  if (state.escapeUntil === undefined || now <= state.escapeUntil) return { ...state, now }
+  return { ...state, now, escapeUntil: undefined, hint: undefined }
+}
+
+function paste(state: PromptState, text: string): PromptState {
+  const follow = { ...state.scroll, follow: true }
+  if (state.view.name === 'reply')
+    return { ...state, reply: insertText(state.reply, text), scroll: follow }
+  if (state.view.name === 'review') return state
+  return reduceQuestion(state, state.view, { kind: 'text', text }, '', undefined, true)
+}
+
+function cancel(state: PromptState, reason: string): PromptState {
+  return { ...state, ending: { kind: 'cancelled', reason, answers: confirmedAnswers(state) } }
+}
+
+/** Answers that choose or say something: a skip is nothing to lose. */
+export function countGiven(answers: readonly Answer[]): number {
+  return answers.filter(answer => !isSkip(answer)).length
+}
+
+function escape(state: PromptState, escapeUntil: number | undefined): PromptState {
+  const { view } = state
+  if (view.name === 'reply')
+    return { ...state, view: view.back, scroll: { top: 0, follow: true } }
+  if (view.name === 'question') {
+    const draft = draftAt(state, view.index)
+    if (draft.editing) {
+      const left =
+        draft.editor.text === '' ? { ...draft, editing: false } : { ...draft, editor: emptyEditor }
+      return { ...state, drafts: state.drafts.with(view.index, left) }
+    }
+  }
+  const answers = confirmedAnswers(state)
+  const given = countGiven(answers)
+  if (escapeUntil === undefined || state.now > escapeUntil) {
+    return {
+      ...state,
+      escapeUntil: state.now + ESCAPE_AGAIN_MS,
+      hint: given === 0 ? WORDING.escapeDeclines : WORDING.escapeDismisses(given),
+    }
+  }
+  return given === 0
+    ? { ...state, ending: { kind: 'declined' } }
+    : cancel(state, WORDING.reasons.dismissed)
+}
+
+function reduceReply(state: PromptState, key: Key): PromptState {
+  if (isNamed(key, 'enter')) {
+    return isBlank(state.reply.text)
+      ? { ...state, hint: WORDING.emptyReply }
+      : { ...state, ending: { kind: 'clarified', text: state.reply.text } }
+  }
+  const edited = editText(state.reply, key)
+  return edited === undefined
+    ? state
+    : { ...state, reply: edited, scroll: { ...state.scroll, follow: true } }
+}
+
+function isNamed(key: Key, name: Extract<Key, { kind: 'named' }>['name']): boolean {
+  return key.kind === 'named' && key.name === name
+}
