@@ -66,7 +66,7 @@ async function race(contestants) {
       if (round >= 0) rounds.get(name).push(perAsk)
     }
   }
-  return new Map([...rounds].map(([name, times]) => [name, times.sort((a, b) => a - b)[Math.floor(times.length / 2)]]))
+  return new Map([...rounds].map(([name, times]) => [name, times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]]))
 }
 
 export async function run() {

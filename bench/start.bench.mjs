@@ -16,7 +16,7 @@ function time(args, input) {
   return Number(process.hrtime.bigint() - started) / 1e6
 }
 
-const median = times => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]
+const median = times => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]
 
 export function run() {
   const bare = []

@@ -1,6 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import {
   answerSchema,
+  canonicalJson,
   describeIssues,
   issuesOfZod,
   questionSchema,
@@ -129,15 +130,7 @@ function readRecording(text: string, file: string): Recorded[] {
   })
 }
 
-// Both sides come from JSON or were checked to be JSON-like, so their text in key order tells.
+// Both sides come from JSON or were checked to be JSON-like, so their text tells.
 function sameQuestions(recorded: readonly Question[], asked: readonly Question[]): boolean {
-  return canonical(recorded) === canonical(asked)
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
+  return canonicalJson(recorded) === canonicalJson(asked)
 }

@@ -55,7 +55,7 @@ export function toQuestions({ questions }: AskUserArguments): Question[] {
 function questionFaults(repaired: unknown): Array<{ path: string; message: string }> {
   const questions = (repaired as { questions?: unknown } | null | undefined)?.questions
   if (!Array.isArray(questions)) return []
-  const faults = [...checkQuestions(questions as Question[])]
+  const faults = checkQuestions(questions.map(onlyModelFields))
   if (questions.length > ALLOWED.questions) {
     faults.push({ path: 'questions', message: tooMany(questions.length, 'questions') })
   }
@@ -65,6 +65,13 @@ function questionFaults(repaired: unknown): Array<{ path: string; message: strin
     faults.push({ path: `questions[${index}].options`, message: tooMany(options.length, 'options') })
   })
   return faults
+}
+
+// The seam knows more fields than the model may set: what it sends in those is ignored, not checked.
+function onlyModelFields(sent: unknown): Question {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent as never
+  const { id, question, options } = sent as Question
+  return { id, question, options }
 }
 
 function tooMany(count: number, what: keyof typeof ALLOWED): string {

@@ -46,7 +46,11 @@ export function askUserTool(
       } catch (error) {
         if (agent !== undefined && isDelegated(error)) {
           tries.set(agent, (tries.get(agent) ?? 0) + 1)
-          onRefusedChild({ agent, tries: tries.get(agent) ?? 1 })
+          try {
+            onRefusedChild({ agent, tries: tries.get(agent) ?? 1 })
+          } catch {
+            // The refusal stands, whoever counts it.
+          }
         }
         throw error
       }

@@ -28,18 +28,40 @@ export async function runTool<Arguments, Value>(
       throw new ToolError('INVALID_ARGS', `invalid arguments for ${tool.name}: ${parsed.faults.join('; ')}`)
     }
     const value = await tool.execute(parsed.args, call)
-    return { isError: false, value, content: tool.render ? tool.render(value) : JSON.stringify(value) }
+    return { isError: false, value, content: tool.render ? tool.render(value) : toJson(value) }
   } catch (error) {
     return toFailure(error, tool.renderError)
   }
 }
 
 export function toFailure(thrown: unknown, renderError?: (error: Error) => string): ToolResult<never> {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const error = thrown instanceof Error ? thrown : new Error(inWords(thrown))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'TOOL_FAILED'
   return {
     isError: true,
     error: { name: error.name, code, message: error.message },
-    content: `Error: ${renderError ? renderError(error) : error.message}`,
+    content: `Error: ${messageFor(error, renderError)}`,
   }
+}
+
+function messageFor(error: Error, renderError: ((error: Error) => string) | undefined): string {
+  try {
+    return renderError ? renderError(error) : error.message
+  } catch {
+    return error.message
+  }
+}
+
+function inWords(thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    // An object without a usable `toString`.
+    return typeof thrown
+  }
+}
+
+// Nothing at all has no JSON, and the model must be told something.
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null'
 }

@@ -1,5 +1,6 @@
 import { issuesOfZod, type Issue } from './issue.ts'
 import {
+  answerSchema,
   askUserQuestionAnswerSchema,
   type Answer,
   type AnswerValue,
@@ -46,7 +47,9 @@ export function checkAnswer(questions: readonly Question[], value: unknown): Ans
  * out: it accompanies a cancellation, and is no reason to lose the cancellation itself.
  */
 export function keepValidAnswers(questions: readonly Question[], answers: readonly Answer[]): Answer[] {
-  const { byId } = matchEntries(questions, answers)
+  const entries = Array.isArray(answers) ? answers : []
+  const wellFormed = entries.flatMap(entry => answerSchema.safeParse(entry).data ?? [])
+  const { byId } = matchEntries(questions, wellFormed)
   return questions.flatMap(question => {
     const entry = byId.get(question.id)
     if (entry === undefined || checkValue(question, entry.answer, '').length > 0) return []

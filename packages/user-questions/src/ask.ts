@@ -1,6 +1,12 @@
-import { checkAnswer, keepValidAnswers } from './answer-rules.ts'
+import { checkAnswer, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
 import type { Clock } from './clock.ts'
-import { PROVIDER_CODES, UserQuestionError, type AnyUserQuestionError } from './error.ts'
+import {
+  INBOX_CODES,
+  PROVIDER_CODES,
+  UserQuestionError,
+  type AnyUserQuestionError,
+  type UserQuestionErrorCode,
+} from './error.ts'
 import type { AskUserQuestionAnswer, Question } from './question.ts'
 import type {
   AskUserQuestionRequest,
@@ -13,7 +19,7 @@ import { OUTCOME_OF_CODE } from './settlement.ts'
 
 /** How an ask ended: with an answer, or with the error it rejects with. */
 type Ending =
-  | { readonly answer: AskUserQuestionAnswer; readonly error?: undefined }
+  | { readonly answer: AskUserQuestionAnswer; readonly timedOut?: boolean; readonly error?: undefined }
   | { readonly error: AnyUserQuestionError; readonly answer?: undefined }
 
 /**
@@ -28,10 +34,12 @@ export class Ask {
   readonly askedAt: number
   private readonly clock: Clock
   private readonly timeoutMs: number | undefined
+  private readonly throughInbox: boolean
   private deadlineAt: number | undefined
   private disarm: (() => void) | undefined
   private controller: AbortController | undefined
   private ending: Ending | undefined
+  private withdrawnBy: AnyUserQuestionError | undefined
   private onEnd: ((ending: Ending) => void) | undefined
 
   constructor(
@@ -40,6 +48,8 @@ export class Ask {
     provider: UserQuestionProvider,
     clock: Clock,
     timeoutMs: number | undefined,
+    // Then the deadline is in a store, where it outlives this process, and is not kept twice.
+    throughInbox: boolean,
   ) {
     this.id = id
     this.request = request
@@ -47,6 +57,7 @@ export class Ask {
     this.provider = provider
     this.clock = clock
     this.timeoutMs = timeoutMs
+    this.throughInbox = throughInbox
     this.askedAt = clock.now()
     if (timeoutMs !== undefined) this.deadlineAt = this.askedAt + timeoutMs
   }
@@ -58,25 +69,27 @@ export class Ask {
     if (this.ending !== undefined) return onEnd(this.ending)
     if (this.request.signal?.aborted === true) return this.abort()
     this.request.signal?.addEventListener('abort', this.abort)
-    if (this.timeoutMs !== undefined) this.disarm = this.clock.after(this.timeoutMs, () => this.timeOut())
+    if (this.timeoutMs !== undefined && !this.throughInbox)
+      this.disarm = this.clock.after(this.timeoutMs, () => this.timeOut())
     let answering: unknown
     try {
       answering = this.provider.ask(this.toProviderRequest())
+      if (isThenable(answering)) {
+        answering.then(
+          value => this.answer(value),
+          error => this.fail(error),
+        )
+        return
+      }
     } catch (error) {
       return this.fail(error)
     }
-    if (isThenable(answering))
-      answering.then(
-        value => this.answer(value),
-        error => this.fail(error),
-      )
-    else this.answer(answering)
+    this.answer(answering)
   }
 
   /** Ends the ask with an error, unless it has ended. */
   end(error: AnyUserQuestionError): void {
-    this.settle({ error })
-    this.controller?.abort(error)
+    if (this.ending === undefined) this.withdraw({ error }, error)
   }
 
   toPending(): PendingAsk {
@@ -98,7 +111,7 @@ export class Ask {
       const { answers } = ending.answer
       return {
         ...settled,
-        outcome: answers.some(answer => answer.by === 'default') ? 'timedOut' : 'answered',
+        outcome: ending.timedOut === true ? 'timedOut' : 'answered',
         answers,
       }
     }
@@ -133,7 +146,7 @@ export class Ask {
 
   private signal(): AbortSignal {
     this.controller ??= new AbortController()
-    if (this.ending?.error !== undefined) this.controller.abort(this.ending.error)
+    if (this.withdrawnBy !== undefined) this.controller.abort(this.withdrawnBy)
     return this.controller.signal
   }
 
@@ -153,27 +166,44 @@ export class Ask {
     )
     const error = new UserQuestionError('ASK_TIMED_OUT', { timeoutMs: this.timeoutMs })
     const check = checkAnswer(this.questions, { answers: defaults })
-    this.settle(check.ok ? { answer: check.answer } : { error })
+    this.withdraw(check.ok ? { answer: check.answer, timedOut: true } : { error }, error)
+  }
+
+  // Ends the ask by another way than the provider's answer, and tells the provider so.
+  private withdraw(ending: Ending, error: AnyUserQuestionError): void {
+    this.withdrawnBy = error
+    this.settle(ending)
     this.controller?.abort(error)
   }
 
   private answer(value: unknown): void {
     if (this.ending !== undefined) return
-    const check = checkAnswer(this.questions, value)
-    if (check.ok) this.settle({ answer: check.answer })
+    let check: AnswerCheck
+    try {
+      check = checkAnswer(this.questions, value)
+    } catch (error) {
+      return this.fail(error)
+    }
+    if (check.ok)
+      this.settle({ answer: check.answer, timedOut: this.throughInbox && isDefaulted(check.answer) })
     else this.end(new UserQuestionError('BAD_ANSWER', { provider: this.provider.name, issues: check.issues }))
   }
 
   private fail(error: unknown): void {
     if (this.ending !== undefined) return
-    if (UserQuestionError.isInstance(error) && isProviderCode(error)) {
+    if (UserQuestionError.isInstance(error) && this.mayEndWith(error.code)) {
       this.end(this.withCheckedAnswers(error))
     } else {
-      const fault = error instanceof Error ? error.message : String(error)
-      this.end(
-        new UserQuestionError('PROVIDER_FAILED', { provider: this.provider.name, fault }, { cause: error }),
-      )
+      const details = { provider: this.provider.name, fault: faultOf(error) }
+      this.end(new UserQuestionError('PROVIDER_FAILED', details, { cause: error }))
     }
+  }
+
+  private mayEndWith(code: UserQuestionErrorCode): boolean {
+    const codes: readonly UserQuestionErrorCode[] = this.throughInbox
+      ? [...PROVIDER_CODES, ...INBOX_CODES]
+      : PROVIDER_CODES
+    return codes.includes(code)
   }
 
   private withCheckedAnswers(error: AnyUserQuestionError): AnyUserQuestionError {
@@ -181,7 +211,7 @@ export class Ask {
     const given = error.details.answers
     if (given === undefined) return error
     const answers = keepValidAnswers(this.questions, given)
-    if (answers.length === given.length) return error
+    if (JSON.stringify(answers) === JSON.stringify(given)) return error
     return new UserQuestionError(error.code, { ...error.details, answers }, { cause: error })
   }
 
@@ -194,8 +224,19 @@ export class Ask {
   }
 }
 
-function isProviderCode(error: AnyUserQuestionError): boolean {
-  return (PROVIDER_CODES as readonly string[]).includes(error.code)
+function faultOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message
+  try {
+    return String(thrown)
+  } catch {
+    // An object without a usable `toString`.
+    return typeof thrown
+  }
+}
+
+// Only the inbox keeps deadlines of its own; another provider's word for it is not taken.
+function isDefaulted({ answers }: AskUserQuestionAnswer): boolean {
+  return answers.some(answer => answer.by === 'default')
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -210,9 +251,10 @@ function freezeQuestions(questions: readonly Question[]): readonly Question[] {
 function freezeCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Object.freeze(value.map(freezeCopy)) as T
-  const copy: Record<string, unknown> = {}
-  for (const [name, part] of Object.entries(value)) {
-    copy[name] = typeof part === 'object' && part !== null ? freezeCopy(part) : part
+  const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) }
+  for (const name in copy) {
+    const part = copy[name]
+    if (typeof part === 'object' && part !== null) copy[name] = freezeCopy(part)
   }
   return Object.freeze(copy) as T
 }

@@ -34,6 +34,7 @@ export interface UserQuestionErrorDetails {
   PROVIDER_GONE: object
   PROVIDER_FAILED: { readonly provider?: string | undefined; readonly fault: string }
   BAD_ANSWER: { readonly provider?: string | undefined; readonly issues: readonly Issue[] }
+  KEY_CONFLICT: { readonly key: string }
 }
 
 export type UserQuestionErrorCode = keyof UserQuestionErrorDetails
@@ -82,7 +83,12 @@ const MESSAGE: MessageOf = {
     `the question could not be completed: ${named(provider)} failed: ${fault}; nothing was chosen`,
   BAD_ANSWER: ({ provider, issues }) =>
     `the question could not be completed: ${named(provider)} gave an answer that does not fit: ${describeIssues(issues)}; nothing was chosen`,
+  KEY_CONFLICT: ({ key }) =>
+    `the key ${JSON.stringify(key)} was used for other questions before; ask under a new tool call id`,
 }
+
+/** The codes with which an inbox in the provider's place may end an ask besides: what it replays, and its own. */
+export const INBOX_CODES = ['ASK_ABORTED', 'KEY_CONFLICT'] as const satisfies readonly UserQuestionErrorCode[]
 
 function because(reason: string | undefined): string {
   return reason === undefined || reason === '' ? '' : ` (${reason})`

@@ -6,6 +6,7 @@ export {
   keepValidAnswers,
   type AnswerCheck,
 } from './answer-rules.ts'
+export { canonicalJson } from './canonical-json.ts'
 export {
   PROVIDER_CODES,
   UserQuestionError,
@@ -44,3 +45,4 @@ export { visibleLine, visibleText } from './visible-text.ts'
 export type { AgentRegistryLike } from './caller.ts'
 export { systemClock, type Clock } from './clock.ts'
 export { UserQuestionService, UserQuestionService as default, type UserQuestionConfig } from './service.ts'
+export type { SeamInbox } from './seam.ts'

@@ -1,7 +1,7 @@
 import { checkValue, isBlank } from './answer-rules.ts'
 import type { Issue } from './issue.ts'
 import { foldLabel } from './label.ts'
-import { answerSchema, type Question } from './question.ts'
+import { answerSchema, type Question, type QuestionOption } from './question.ts'
 
 /** Why an intent does not hold: it approves a label that is not offered, or reviews a plan that is not shown. */
 export interface IntentFault {
@@ -41,7 +41,7 @@ export function checkQuestions(questions: readonly Question[]): Issue[] {
   const ids = new Set<string>()
   questions.forEach((question: Question | null, index) => {
     const path = `questions[${index}]`
-    if (typeof question !== 'object' || question === null) {
+    if (typeof question !== 'object' || question === null || Array.isArray(question)) {
       issues.push({ path, message: `expected an object, got ${typeName(question)}` })
       return
     }
@@ -51,6 +51,7 @@ export function checkQuestions(questions: readonly Question[]): Issue[] {
       ids.add(question.id)
     }
     checkText(question.question, `${path}.question`, issues)
+    checkTypes(question, QUESTION_TYPES, path, issues)
     if (!checkOptions(question, path, issues)) return
     checkCounts(question, path, issues)
     checkDefault(question, path, issues)
@@ -71,6 +72,7 @@ function checkOptions(question: Question, path: string, issues: Issue[]): boolea
     const at = `${path}.options[${index}].label`
     const label = option?.label
     if (!checkText(label, at, issues)) return
+    checkTypes(option ?? {}, OPTION_TYPES, `${path}.options[${index}]`, issues)
     const folded = foldLabel(label)
     const twin = seen.get(folded)
     if (twin !== undefined) {
@@ -111,6 +113,39 @@ function checkDefault(question: Question, path: string, issues: Issue[]): void {
     return
   }
   issues.push(...checkValue(question, parsed.data, `${path}.default`))
+}
+
+const QUESTION_TYPES = {
+  header: 'string',
+  detail: 'string',
+  multiSelect: 'boolean',
+  guarded: 'boolean',
+  intent: 'object',
+} as const satisfies Partial<Record<keyof Question, string>>
+
+const OPTION_TYPES = { description: 'string', preview: 'object' } as const satisfies Partial<
+  Record<keyof QuestionOption, string>
+>
+
+/** A fault for each field that is there with a value of another type. */
+export function checkTypes(
+  value: object,
+  types: Readonly<Record<string, string>>,
+  path: string,
+  issues: Issue[],
+): void {
+  for (const name in types) {
+    const given = (value as Readonly<Record<string, unknown>>)[name]
+    if (given === undefined || given === null || typeof given === types[name]) continue
+    issues.push({
+      path: path === '' ? name : `${path}.${name}`,
+      message: `expected ${withArticle(types[name])}, got ${typeName(given)}`,
+    })
+  }
+}
+
+function withArticle(noun = ''): string {
+  return `${/^[aeiou]/u.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
 function checkText(value: unknown, path: string, issues: Issue[]): value is string {

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import { UserQuestionError, type AnyUserQuestionError } from './error.ts'
 import type { Issue } from './issue.ts'
 import type { AskUserQuestionAnswer } from './question.ts'
-import { checkQuestions, findIntentFault, typeName } from './question-rules.ts'
+import { checkQuestions, checkTypes, findIntentFault, typeName } from './question-rules.ts'
 import type {
   AgentLike,
   AskUserQuestionRequest,
@@ -24,49 +24,82 @@ export interface SeamHost {
   settled(ask: () => SettledAsk): void
 }
 
+/** What may stand in the place of the one provider: it is asked, takes several providers, and keeps the deadlines. */
+export interface SeamInbox extends UserQuestionProvider {
+  registerProvider(provider: UserQuestionProvider): () => void
+}
+
+interface Registration {
+  readonly provider: UserQuestionProvider
+  leaveInbox: (() => void) | undefined
+}
+
 /**
  * The seam without its host: the one provider, the checks in their order, and the asks in flight. Kept apart from the
  * cordis service, whose members are reached through proxies.
  */
 export class Seam {
   private readonly host: SeamHost
-  private provider: UserQuestionProvider | undefined
+  // The first is the one that is asked; more than one only where an inbox was attached.
+  private readonly registrations: Registration[] = []
+  private inbox: SeamInbox | undefined
   private readonly asks = new Map<string, Ask>()
 
   constructor(host: SeamHost) {
     this.host = host
   }
 
+  /** What is asked: the inbox while one is attached, else the first registered provider. */
   get current(): UserQuestionProvider | undefined {
-    return this.provider
+    return this.inbox ?? this.registrations[0]?.provider
   }
 
-  /** Makes `provider` the one that is asked. Throws `DUPLICATE_PROVIDER` when there is one already. */
+  /** Registers a provider. Throws `DUPLICATE_PROVIDER` when there is one already, and no inbox to take several. */
   register(provider: UserQuestionProvider): () => void {
-    if (this.provider !== undefined) throw new UserQuestionError('DUPLICATE_PROVIDER')
+    if (this.inbox === undefined && this.registrations.length > 0)
+      throw new UserQuestionError('DUPLICATE_PROVIDER')
     if (typeof (provider as UserQuestionProvider | null)?.ask !== 'function') {
       throw new TypeError('registerProvider: expected a provider, an object with a method ask(request)')
     }
-    this.provider = provider
-    let registered = true
+    const registration: Registration = { provider, leaveInbox: this.inbox?.registerProvider(provider) }
+    this.registrations.push(registration)
     return () => {
-      if (!registered) return
-      registered = false
-      this.provider = undefined
-      this.endWhere(
-        () => true,
-        () => new UserQuestionError('PROVIDER_GONE'),
-      )
+      const index = this.registrations.indexOf(registration)
+      if (index < 0) return
+      this.registrations.splice(index, 1)
+      registration.leaveInbox?.()
+      this.endAsksOf(provider)
+    }
+  }
+
+  /**
+   * Puts an inbox in the place of the provider: it is asked, and takes the registered providers, those there already
+   * and those that come. Detached, the first of them is asked again, and the others wait, in order.
+   */
+  attach(inbox: SeamInbox): () => void {
+    if (this.inbox !== undefined) throw new UserQuestionError('DUPLICATE_PROVIDER')
+    this.inbox = inbox
+    for (const registration of this.registrations) {
+      registration.leaveInbox = inbox.registerProvider(registration.provider)
+    }
+    return () => {
+      if (this.inbox !== inbox) return
+      this.inbox = undefined
+      for (const registration of this.registrations) {
+        registration.leaveInbox?.()
+        registration.leaveInbox = undefined
+      }
+      this.endAsksOf(inbox)
     }
   }
 
   ask(request: AskUserQuestionRequest): Promise<AskUserQuestionAnswer> {
-    const refusal = this.refuse(request)
-    if (refusal !== undefined) return Promise.reject(refusal)
-    const provider = this.provider
-    if (provider === undefined) return Promise.reject(new UserQuestionError('NO_PROVIDER'))
-    const { clock } = this.host
-    const ask = new Ask(crypto.randomUUID(), request, provider, clock, this.effectiveTimeoutMs(request))
+    let ask: Ask
+    try {
+      ask = this.admit(request)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
     this.asks.set(ask.id, ask)
     return new Promise((resolve, reject) => {
       this.host.asked(() => ask.toPending())
@@ -96,9 +129,17 @@ export class Seam {
 
   /** Ends everything in flight: the host is shutting down. */
   close(): void {
-    this.provider = undefined
+    this.registrations.length = 0
+    this.inbox = undefined
     this.endWhere(
       () => true,
+      () => new UserQuestionError('PROVIDER_GONE'),
+    )
+  }
+
+  private endAsksOf(provider: UserQuestionProvider): void {
+    this.endWhere(
+      ask => ask.provider === provider,
       () => new UserQuestionError('PROVIDER_GONE'),
     )
   }
@@ -109,8 +150,28 @@ export class Seam {
     for (const ask of ending) ask.end(error())
   }
 
+  private admit(request: AskUserQuestionRequest): Ask {
+    const refusal = this.refuse(request)
+    if (refusal !== undefined) throw refusal
+    const provider = this.current
+    if (provider === undefined) throw new UserQuestionError('NO_PROVIDER')
+    const timeoutMs = this.effectiveTimeoutMs(request)
+    const throughInbox = provider === this.inbox
+    try {
+      return new Ask(crypto.randomUUID(), request, provider, this.host.clock, timeoutMs, throughInbox)
+    } catch (error) {
+      // Such as a question that holds itself.
+      const issues = [{ path: 'questions', message: `are no plain data: ${(error as Error).message}` }]
+      throw new UserQuestionError('BAD_QUESTIONS', { issues }, { cause: error })
+    }
+  }
+
   // The order is the contract (seed 002, section 3): the first check that fails names the code.
   private refuse(request: AskUserQuestionRequest): AnyUserQuestionError | undefined {
+    if (typeof request !== 'object' || request === null) {
+      const issues = [{ path: 'request', message: `expected an object, got ${typeName(request)}` }]
+      return new UserQuestionError('BAD_QUESTIONS', { issues })
+    }
     const { questions, agent } = request
     if (request.signal?.aborted)
       return new UserQuestionError('ASK_ABORTED', {}, { cause: request.signal.reason })
@@ -124,6 +185,7 @@ export class Seam {
     const intentFault = Array.isArray(questions) ? findIntentFault(questions) : undefined
     if (intentFault !== undefined) return new UserQuestionError('BAD_INTENT', intentFault)
     const issues: Issue[] = checkQuestions(questions)
+    checkTypes(request, { session: 'string', key: 'string' }, '', issues)
     const timeoutIssue = checkTimeout(request.timeoutMs)
     if (timeoutIssue !== undefined) issues.push(timeoutIssue)
     if (issues.length > 0) return new UserQuestionError('BAD_QUESTIONS', { issues })

@@ -9,7 +9,7 @@ import type {
   SettledAsk,
   UserQuestionProvider,
 } from './request.ts'
-import { Seam } from './seam.ts'
+import { Seam, type SeamInbox } from './seam.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -44,19 +44,20 @@ export class UserQuestionService extends Service {
     // Taken once: a look-up through the context costs more than all the checks of an ask together.
     const { reflect, events } = ctx
     const listeners = events._hooks
-    let agents: AgentRegistryLike | undefined
+    // What holds the registry, not the registry: its owner may put another in its place.
+    let agents: ReturnType<typeof reflect._getImpl>
     ctx.on('internal/service', name => {
       if (name === 'agents') agents = undefined
     })
     const seam = new Seam({
       clock: config.clock ?? systemClock,
       timeoutBounds: config.timeoutBounds ?? {},
-      agents: () => (agents ??= reflect._getImpl('agents')?.value as AgentRegistryLike | undefined),
+      agents: () => (agents ??= reflect._getImpl('agents'))?.value as AgentRegistryLike | undefined,
       asked: ask => tell('user-questions/asked', ask),
       settled: ask => tell('user-questions/settled', ask),
     })
     const tell = <K extends keyof Told>(name: K, payload: () => Told[K]): void => {
-      if (listeners[name] === undefined) return
+      if (!listeners[name]?.length) return
       // `parallel` calls every listener at once and keeps their failures apart, where `emit` stops at the first.
       events.parallel(name, payload()).catch((error: unknown) => {
         for (const reason of error instanceof AggregateError ? error.errors : [error])
@@ -101,7 +102,17 @@ export class UserQuestionService extends Service {
     return this.seam.pending()
   }
 
-  /** The registered provider, if there is one. */
+  /**
+   * For an inbox alone: stands in the place of the one provider until the returned function is called or the calling
+   * plugin is disposed. Meanwhile several providers may register, and the inbox shows each question to all of them.
+   */
+  attach(inbox: SeamInbox): () => void {
+    const { seam } = this
+    const dispose = this.ctx.effect(() => seam.attach(inbox), 'userQuestions.attach()')
+    return () => void dispose()
+  }
+
+  /** What is asked: the inbox while one is attached, else the registered provider, if there is one. */
   provider(): UserQuestionProvider | undefined {
     return this.seam.current
   }

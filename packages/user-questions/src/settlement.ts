@@ -30,4 +30,5 @@ export const OUTCOME_OF_CODE = {
   BAD_INTENT: 'failed',
   BAD_QUESTIONS: 'failed',
   DUPLICATE_PROVIDER: 'failed',
+  KEY_CONFLICT: 'failed',
 } as const satisfies Record<UserQuestionErrorCode, AskOutcome>

@@ -13,8 +13,8 @@ export type TextReply =
  * Reads a typed line as the reply to a question, the same way wherever people type (seed 004, "Text answers").
  *
  * In this order: a line that is a label, whatever its case, is that label, also without its end punctuation or its
- * `(Recommended)`; a number `N` from 1 is the Nth option; on a multi-select question several numbers, or several labels
- * parted by commas, are those options; anything else is custom text, word for word.
+ * `(Recommended)`; a number `N` from 1 is the Nth option; on a multi-select question several numbers or labels, parted by
+ * commas or spaces, are those options; anything else is custom text, word for word.
  */
 export function readTextReply(question: Question, line: string): TextReply {
   const text = line.trim()
@@ -37,16 +37,18 @@ function findNumbered(
   const one = optionAt(options, text)
   if (one !== undefined) return { selected: [one] }
   if (question.multiSelect !== true) return undefined
+  const named = (part: string): string | undefined => optionAt(options, part) ?? findLabel(options, part)
   const labels =
     every(
       text.split(/[\s,]+/u).filter(part => part !== ''),
-      part => optionAt(options, part),
+      named,
     ) ??
     every(
       text.split(',').map(part => part.trim()),
-      part => optionAt(options, part) ?? findLabel(options, part),
+      named,
     )
-  if (labels === undefined) return undefined
+  // A line of nothing but commas names no option, and is no skip either.
+  if (labels === undefined || labels.length === 0) return undefined
   return { selected: options.flatMap(({ label }) => (labels.includes(label) ? [label] : [])) }
 }
 

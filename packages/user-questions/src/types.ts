@@ -6,6 +6,7 @@ export {
   keepValidAnswers,
   type AnswerCheck,
 } from './answer-rules.ts'
+export { canonicalJson } from './canonical-json.ts'
 export {
   PROVIDER_CODES,
   UserQuestionError,

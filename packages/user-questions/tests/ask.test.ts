@@ -65,9 +65,9 @@ describe('a provider that throws', () => {
     ],
     ['later', () => Promise.reject(new Error('no paper')), 'no paper'],
     // What is thrown is not always an error.
-    ['a text', () => Promise.reject('no paper' as unknown as Error), 'no paper'],
-    ['nothing', () => Promise.reject(undefined as unknown as Error), 'undefined'],
-    ['an object', () => Promise.reject({ paper: 0 } as unknown as Error), '[object Object]'],
+    ['a text', () => Promise.reject('no paper'), 'no paper'],
+    ['nothing', () => Promise.reject(undefined), 'undefined'],
+    ['an object', () => Promise.reject({ paper: 0 }), '[object Object]'],
     [
       'an error of the seam that is not its to throw',
       () => Promise.reject(new UserQuestionError('PROVIDER_GONE')),
@@ -149,23 +149,25 @@ describe('a provider that gives', () => {
     expect((await askOf(() => SQLITE)).answer).toEqual(SQLITE)
   })
 
+  // Named by a variable: an object that only happens to have `then` is what is tested.
+  const having = (name: string, value: unknown): object => ({ [name]: value })
+
   test('anything that can be awaited is awaited', async () => {
-    const thenable = { then: (resolve: (value: unknown) => void) => setTimeout(resolve, 0, SQLITE) }
+    const thenable = having('then', (resolve: (value: unknown) => void) => setTimeout(resolve, 0, SQLITE))
     expect((await askOf(() => thenable)).answer).toEqual(SQLITE)
   })
 
   test('something that throws when it is looked at fails the ask', async () => {
-    const hostile = (name: string): object => ({
-      get [name]() {
-        throw new Error('do not look')
-      },
-    })
-    const broken = {
-      then: () => {
-        throw new Error('do not look')
-      },
+    const doNotLook = (): never => {
+      throw new Error('do not look')
     }
-    for (const ask of [() => hostile('then'), () => broken, () => Promise.resolve(hostile('answers'))]) {
+    const hostile = (name: string): object => Object.defineProperty({}, name, { get: doNotLook })
+    const asks = [
+      () => hostile('then'),
+      () => having('then', doNotLook),
+      () => Promise.resolve(hostile('answers')),
+    ]
+    for (const ask of asks) {
       const { error } = await askOf(ask)
       expect(error?.code).toBe('PROVIDER_FAILED')
       expect(error?.message).toContain('do not look')
@@ -210,7 +212,7 @@ describe('a provider that ends the ask itself', () => {
   } as const
   for (const code of PROVIDER_CODES) {
     test(`by ${code} is passed on as it is`, async () => {
-      const thrown = new UserQuestionError(code, details[code] as never)
+      const thrown = new UserQuestionError(code, details[code])
       for (const ask of [
         () => Promise.reject(thrown),
         () => {
@@ -252,11 +254,11 @@ describe('a provider that ends the ask itself', () => {
     })
 
     test(`by ${code} survives answers that are nonsense`, async () => {
-      for (const answers of [[null], [{ id: 'db' }], [{ id: 'db', selected: 'SQLite' }], 'SQLite', null]) {
+      for (const answers of [[null], [{ id: 'db' }], [{ id: 'db', selected: 'SQLite' }], 'SQLite']) {
         const thrown = new UserQuestionError(code, { answers: answers as never })
         const { error } = await askOf(() => Promise.reject(thrown))
         expect(error?.code).toBe(code)
-        expect((error?.details as { answers?: unknown }).answers ?? []).toEqual([])
+        expect(error?.details).toEqual({ answers: [] })
       }
     })
 
@@ -387,7 +389,7 @@ describe('the request handed to the provider', () => {
     const { signal } = new AbortController()
     const asking = ctx.userQuestions.ask({ questions: [STORE], signal })
     const request = provider.requests[0]
-    expect(Object.getOwnPropertyDescriptor(request, 'signal')?.get).toBeTypeOf('function')
+    expect(Object.getOwnPropertyDescriptor(request, 'signal')).toHaveProperty('get')
     expect(request?.signal).toBeInstanceOf(AbortSignal)
     expect(request?.signal).toBe(request?.signal)
     expect(request?.signal).not.toBe(signal)
@@ -426,157 +428,5 @@ describe('the request handed to the provider', () => {
     expect(provider.requests[0]?.signal.reason).toBe(await timedOut)
     expect(provider.requests[1]?.signal.reason).toMatchObject({ code: 'ASK_TIMED_OUT' })
     expect(provider.requests[2]?.signal.reason).toBe(await gone)
-  })
-})
-
-describe('a deadline', () => {
-  test('is none unless one is asked for', async () => {
-    for (const timeoutMs of [undefined, null as unknown as undefined]) {
-      const clock = new HeldClock()
-      const ctx = await openHost({ clock, timeoutBounds: { minMs: 5, maxMs: 10 } })
-      const provider = new HeldProvider()
-      ctx.userQuestions.registerProvider(provider)
-      const asking = ctx.userQuestions.ask({ questions: [STORE], timeoutMs })
-      expect(clock.armed).toBe(0)
-      expect(provider.requests[0]?.deadlineAt).toBeUndefined()
-      clock.pass(1e12)
-      provider.answer(SQLITE)
-      expect(await asking).toEqual(SQLITE)
-    }
-  })
-
-  test('that passes ends the ask and invents no answer', async () => {
-    const clock = new HeldClock(0)
-    const ctx = await openHost({ clock })
-    const told = listen(ctx)
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const options = [{ label: 'Postgres (Recommended)' }, { label: 'SQLite' }]
-    const asking = ctx.userQuestions.ask({ questions: [{ ...STORE, options }], timeoutMs: 60_000 })
-    const { signal } = provider.requests[0] ?? {}
-    clock.pass(59_999)
-    expect(ctx.userQuestions.pending()).toHaveLength(1)
-    clock.pass(1)
-    const error = await refusal(asking)
-    expect(error.code).toBe('ASK_TIMED_OUT')
-    expect(error.message).toBe('nobody answered within 60000 ms; nothing was chosen, do not assume an answer')
-    expect(error.message).not.toContain('Postgres')
-    expect(signal?.reason).toBe(error)
-    expect(told.settled).toMatchObject([
-      { outcome: 'timedOut', code: 'ASK_TIMED_OUT', answers: [], settledAt: 60_000 },
-    ])
-    expect(clock.armed).toBe(0)
-  })
-
-  test('resolves with the defaults when every question names one', async () => {
-    const clock = new HeldClock()
-    const ctx = await openHost({ clock })
-    const told = listen(ctx)
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const questions = [
-      { ...STORE, default: { selected: ['SQLite'] } },
-      { ...CHECKS, default: { selected: ['Tests', 'Lint'], custom: 'docs' } },
-    ]
-    const asking = ctx.userQuestions.ask({ questions, timeoutMs: 10 })
-    const { signal } = provider.requests[0] ?? {}
-    clock.pass(10)
-    const answers = [
-      { id: 'db', selected: ['SQLite'], by: 'default' },
-      { id: 'checks', selected: ['Lint', 'Tests'], custom: 'docs', by: 'default' },
-    ]
-    expect(await asking).toEqual({ answers })
-    expect(told.settled).toMatchObject([{ outcome: 'timedOut', answers }])
-    expect(told.settled[0]).not.toHaveProperty('code')
-    expect(signal?.reason).toMatchObject({ code: 'ASK_TIMED_OUT' })
-    expect(clock.armed).toBe(0)
-    expect(ctx.userQuestions.pending()).toEqual([])
-  })
-
-  test('uses no default when one question has none', async () => {
-    const clock = new HeldClock()
-    const ctx = await openHost({ clock })
-    ctx.userQuestions.registerProvider(new HeldProvider())
-    const questions = [{ ...STORE, default: { selected: ['SQLite'] } }, NAME]
-    const asking = ctx.userQuestions.ask({ questions, timeoutMs: 10 })
-    clock.pass(10)
-    expect((await refusal(asking)).code).toBe('ASK_TIMED_OUT')
-  })
-
-  test('refuses a default that is not offered before anybody is asked', async () => {
-    const ctx = await openHost()
-    const provider = providerOf(SQLITE)
-    ctx.userQuestions.registerProvider(provider)
-    const questions = [{ ...STORE, default: { selected: ['MySQL'] } }]
-    const error = await refusal(ctx.userQuestions.ask({ questions, timeoutMs: 10 }))
-    expect(error).toMatchObject({
-      code: 'BAD_QUESTIONS',
-      details: { issues: [{ path: 'questions[0].default.selected' }] },
-    })
-    expect(provider.requests).toEqual([])
-  })
-
-  test('is disarmed by a person who begins to answer', async () => {
-    const clock = new HeldClock(0)
-    const ctx = await openHost({ clock })
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const asking = ctx.userQuestions.ask({ questions: [STORE], timeoutMs: 60_000 })
-    expect(ctx.userQuestions.pending()[0]?.deadlineAt).toBe(60_000)
-    clock.pass(55_000)
-    provider.requests[0]?.engaged()
-    provider.requests[0]?.engaged()
-    expect(clock.armed).toBe(0)
-    expect(ctx.userQuestions.pending()[0]).not.toHaveProperty('deadlineAt')
-    clock.pass(45_000)
-    expect(ctx.userQuestions.pending()).toHaveLength(1)
-    provider.answer(SQLITE)
-    expect(await asking).toEqual(SQLITE)
-    provider.requests[0]?.engaged()
-  })
-
-  test('of another ask goes on when a person begins to answer one', async () => {
-    const clock = new HeldClock()
-    const ctx = await openHost({ clock })
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const engaged = ctx.userQuestions.ask({ questions: [STORE], timeoutMs: 10 })
-    const idle = ctx.userQuestions.ask({ questions: [STORE], timeoutMs: 10 })
-    provider.requests[0]?.engaged()
-    clock.pass(10)
-    expect((await refusal(idle)).code).toBe('ASK_TIMED_OUT')
-    provider.answer(SQLITE, 0)
-    expect(await engaged).toEqual(SQLITE)
-  })
-
-  test('is held within the bounds of the host, and told as held', async () => {
-    const clock = new HeldClock(0)
-    const ctx = await openHost({ clock, timeoutBounds: { minMs: 30_000, maxMs: 3_600_000 } })
-    const told = listen(ctx)
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const asking = [5000, 90_000, 10_000_000].map(timeoutMs =>
-      refusal(ctx.userQuestions.ask({ questions: [STORE], timeoutMs })),
-    )
-    const deadlines = [30_000, 90_000, 3_600_000]
-    expect(told.asked.map(({ deadlineAt }) => deadlineAt)).toEqual(deadlines)
-    expect(provider.requests.map(({ deadlineAt }) => deadlineAt)).toEqual(deadlines)
-    expect(ctx.userQuestions.pending().map(({ deadlineAt }) => deadlineAt)).toEqual(deadlines)
-    clock.pass(3_600_000)
-    const timeouts = (await Promise.all(asking)).map(
-      ({ details }) => (details as { timeoutMs?: number }).timeoutMs,
-    )
-    expect(timeouts).toEqual(deadlines)
-  })
-
-  test('is as long as asked for where the host sets no bounds', async () => {
-    const clock = new HeldClock(0)
-    const ctx = await openHost({ clock })
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const asking = refusal(ctx.userQuestions.ask({ questions: [STORE], timeoutMs: 0.5 }))
-    expect(provider.requests[0]?.deadlineAt).toBe(0.5)
-    clock.pass(1)
-    expect((await asking).code).toBe('ASK_TIMED_OUT')
   })
 })

@@ -1,6 +1,6 @@
 import type { AgentLike, AskUserQuestionRequest, Question } from '@handraise/user-questions'
 import { UserQuestionError, UserQuestionService } from '@handraise/user-questions'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { Context } from 'cordis'
 import { describe, expect, test } from 'vitest'
 import {
@@ -129,7 +129,7 @@ describe('a request that cannot be asked', () => {
   test('is refused from a child at any depth', async () => {
     const grandchild = (ctx: Context): AgentLike => {
       const agent = { id: 'grandchild' }
-      ctx.agents.enter(agent, enterChild(ctx) as { id: string })
+      ctx.agents.enter(agent, enterChild(ctx))
       return agent
     }
     expect(await refused({ questions: [STORE] }, grandchild)).toMatchObject({ code: 'DELEGATED_CALLER' })
@@ -187,6 +187,32 @@ describe('a request that cannot be asked', () => {
     }
   })
 
+  test('is refused when a field is of another type than it should be', async () => {
+    const odd = {
+      questions: [{ ...STORE, header: 7, multiSelect: 'yes', options: [{ label: 'A', description: 1 }] }],
+      session: 1,
+      key: {},
+    }
+    const error = await (await openHost()).userQuestions.ask(odd as never).catch((thrown: unknown) => thrown)
+    expect((error as UserQuestionError<'BAD_QUESTIONS'>).details.issues.map(({ path }) => path)).toEqual([
+      'questions[0].header',
+      'questions[0].multiSelect',
+      'questions[0].options[0].description',
+      'session',
+      'key',
+    ])
+  })
+
+  test('is refused when it is nothing at all, or holds itself', async () => {
+    const ctx = await openHost()
+    ctx.userQuestions.registerProvider({ ask: () => expect.fail('the provider was called') })
+    const circular: Record<string, unknown> = { ...STORE }
+    circular.preview = circular
+    for (const request of [undefined, null, 7, { questions: [circular] }]) {
+      await expect(ctx.userQuestions.ask(request as never)).rejects.toMatchObject({ code: 'BAD_QUESTIONS' })
+    }
+  })
+
   test('is refused without a provider', async () => {
     const ctx = await openHost()
     const told = listen(ctx)
@@ -229,8 +255,9 @@ describe('a request that cannot be asked', () => {
           } as never)
           controller.abort()
           const { code } = await refusal(asking)
-          if (provider.requests.length > before) expect(code).toBe('ASK_ABORTED')
-          else expect(['EMPTY_QUESTIONS', 'BAD_INTENT', 'BAD_QUESTIONS']).toContain(code)
+          const reached = provider.requests.length > before
+          const refusals = ['EMPTY_QUESTIONS', 'BAD_INTENT', 'BAD_QUESTIONS']
+          expect(reached ? ['ASK_ABORTED'] : refusals).toContain(code)
         },
       ),
       { numRuns: 500 },

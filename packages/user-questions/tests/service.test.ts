@@ -1,15 +1,7 @@
-import { AgentRegistry } from '@handraise/agents'
-import {
-  UserQuestionError,
-  UserQuestionService,
-  type AskUserQuestionAnswer,
-  type PendingAsk,
-  type UserQuestionProvider,
-} from '@handraise/user-questions'
-import { Context, type Fiber } from 'cordis'
+import { UserQuestionError, UserQuestionService, type UserQuestionProvider } from '@handraise/user-questions'
+import { Context } from 'cordis'
 import { describe, expect, test } from 'vitest'
 import {
-  abortListeners,
   allowNoUnhandledRejection,
   HeldClock,
   HeldProvider,
@@ -17,10 +9,8 @@ import {
   openHost,
   providerOf,
   refusal,
-  settleDown,
   SQLITE,
   STORE,
-  type Told,
 } from './host.ts'
 
 allowNoUnhandledRejection()
@@ -30,261 +20,6 @@ const pluginOf = (provider: UserQuestionProvider) => ({
   name: 'provider',
   inject: ['userQuestions'],
   apply: (ctx: Context): void => void ctx.userQuestions.registerProvider(provider),
-})
-
-/** A stack in flight: everything below one plugin, an agent that has asked, and nobody who has answered. */
-interface Flight {
-  readonly root: Context
-  readonly clock: HeldClock
-  readonly provider: HeldProvider
-  readonly fibers: Readonly<Record<'app' | 'seam' | 'agents' | 'provider', Fiber>>
-  readonly leave: () => void
-  readonly controller: AbortController
-  readonly told: Told
-  readonly asking: Promise<AskUserQuestionAnswer>
-  readonly pending: () => PendingAsk[]
-}
-
-async function takeOff(questions = [STORE]): Promise<Flight> {
-  const root = new Context()
-  const clock = new HeldClock()
-  const provider = new HeldProvider()
-  const fibers: Partial<Record<'app' | 'seam' | 'agents' | 'provider', Fiber>> = {}
-  fibers.app = await root.plugin({
-    name: 'app',
-    async apply(ctx: Context) {
-      fibers.seam = await ctx.plugin(UserQuestionService, { clock })
-      fibers.agents = await ctx.plugin(AgentRegistry)
-      fibers.provider = await ctx.plugin(pluginOf(provider))
-    },
-  })
-  const agent = { id: 'root' }
-  const leave = root.agents.enter(agent)
-  const told = listen(root)
-  const controller = new AbortController()
-  const { userQuestions } = root
-  const asking = userQuestions.ask({
-    questions,
-    agent,
-    signal: controller.signal,
-    timeoutMs: 1000,
-    session: 's',
-    key: 'k',
-  })
-  expect(provider.requests).toHaveLength(1)
-  return {
-    root,
-    clock,
-    provider,
-    leave,
-    controller,
-    told,
-    asking,
-    fibers: fibers as Flight['fibers'],
-    pending: () => userQuestions.pending(),
-  }
-}
-
-interface Ending {
-  readonly when: string
-  readonly code: string | undefined
-  readonly outcome: string
-  /** Whether the provider is told to take the question down. */
-  readonly withdrawn: boolean
-  readonly end: (flight: Flight) => unknown
-}
-
-const gone = { code: 'PROVIDER_GONE', outcome: 'failed', withdrawn: true } as const
-const aborted = { code: 'ASK_ABORTED', outcome: 'aborted', withdrawn: true } as const
-const ENDINGS: readonly Ending[] = [
-  {
-    when: 'the person answers',
-    code: undefined,
-    outcome: 'answered',
-    withdrawn: false,
-    end: ({ provider }) => provider.answer(SQLITE),
-  },
-  {
-    when: 'the answer is bad',
-    code: 'BAD_ANSWER',
-    outcome: 'failed',
-    withdrawn: true,
-    end: ({ provider }) => provider.answer({}),
-  },
-  {
-    when: 'the provider fails',
-    code: 'PROVIDER_FAILED',
-    outcome: 'failed',
-    withdrawn: true,
-    end: ({ provider }) => provider.fail(new Error('x')),
-  },
-  {
-    when: 'the person dismisses it',
-    code: 'ASK_CANCELLED',
-    outcome: 'cancelled',
-    withdrawn: true,
-    end: ({ provider }) => provider.fail(new UserQuestionError('ASK_CANCELLED')),
-  },
-  {
-    when: 'the person declines',
-    code: 'ASK_DECLINED',
-    outcome: 'declined',
-    withdrawn: true,
-    end: ({ provider }) => provider.fail(new UserQuestionError('ASK_DECLINED')),
-  },
-  {
-    when: 'the person writes back',
-    code: 'ASK_CLARIFIED',
-    outcome: 'clarified',
-    withdrawn: true,
-    end: ({ provider }) => provider.fail(new UserQuestionError('ASK_CLARIFIED', { text: 'why?' })),
-  },
-  {
-    when: 'the person stops the turn',
-    code: 'ASK_INTERRUPTED',
-    outcome: 'interrupted',
-    withdrawn: true,
-    end: ({ provider }) => provider.fail(new UserQuestionError('ASK_INTERRUPTED')),
-  },
-  {
-    when: 'nobody can be asked',
-    code: 'ASK_UNAVAILABLE',
-    outcome: 'unavailable',
-    withdrawn: true,
-    end: ({ provider }) =>
-      provider.fail(new UserQuestionError('ASK_UNAVAILABLE', { reason: 'undeliverable' })),
-  },
-  {
-    when: 'the deadline passes',
-    code: 'ASK_TIMED_OUT',
-    outcome: 'timedOut',
-    withdrawn: true,
-    end: ({ clock }) => clock.pass(1000),
-  },
-  {
-    when: 'the caller aborts, which the provider ignores',
-    ...aborted,
-    end: ({ controller }) => controller.abort(),
-  },
-  { when: 'the asking agent leaves', ...aborted, end: ({ leave }) => leave() },
-  {
-    when: 'the registry of agents is disposed alone',
-    ...aborted,
-    end: ({ fibers }) => fibers.agents.dispose(),
-  },
-  { when: 'the plugin of the provider is disposed', ...gone, end: ({ fibers }) => fibers.provider.dispose() },
-  { when: 'the plugin of the seam is disposed', ...gone, end: ({ fibers }) => fibers.seam.dispose() },
-  { when: 'the plugin above all of them is disposed', ...gone, end: ({ fibers }) => fibers.app.dispose() },
-  { when: 'the host shuts down', ...gone, end: ({ root }) => root.fiber.dispose() },
-]
-
-describe('an ask ends once and leaves nothing behind', () => {
-  for (const { when, code, outcome, withdrawn, end } of ENDINGS) {
-    test(`when ${when}`, async () => {
-      const flight = await takeOff()
-      const { asking, provider, controller, clock, told } = flight
-      const ended = asking.then(
-        answer => ({ answer }),
-        (error: unknown) => ({ error }),
-      )
-      const signal = provider.requests[0]?.signal
-      expect(flight.pending()).toHaveLength(1)
-      await end(flight)
-      const { answer, error } = (await ended) as { answer?: unknown; error?: UserQuestionError }
-      if (code === undefined) expect(answer).toEqual(SQLITE)
-      else expect(error?.code).toBe(code)
-      expect(signal?.aborted).toBe(withdrawn)
-      if (withdrawn) expect(signal?.reason).toBe(error)
-
-      provider.answer(SQLITE)
-      provider.fail(new Error('late'))
-      controller.abort()
-      clock.pass(5000)
-      await settleDown()
-      expect(flight.pending()).toEqual([])
-      expect(abortListeners(controller.signal)).toBe(0)
-      expect(clock.armed).toBe(0)
-      expect(told.asked).toHaveLength(1)
-      // A host that is gone tells nobody: its listeners went with it.
-      if (when === 'the host shuts down') return
-      expect(told.settled).toHaveLength(1)
-      expect(told.settled[0]).toMatchObject({ ...told.asked[0], outcome })
-      expect(told.settled[0]?.code).toBe(code)
-    })
-  }
-
-  test('when the agent leaves, that agent alone is concerned', async () => {
-    const ctx = await openHost()
-    const provider = new HeldProvider()
-    ctx.userQuestions.registerProvider(provider)
-    const one = { id: 'one' }
-    const other = { id: 'other' }
-    const leave = ctx.agents.enter(one)
-    ctx.agents.enter(other)
-    const ofOne = refusal(ctx.userQuestions.ask({ questions: [STORE], agent: one }))
-    const ofOther = ctx.userQuestions.ask({ questions: [STORE], agent: other })
-    const ofHost = ctx.userQuestions.ask({ questions: [STORE] })
-    leave()
-    expect(await ofOne).toMatchObject({ code: 'ASK_ABORTED', details: { reason: 'the asking agent left' } })
-    provider.answer(SQLITE, 1)
-    provider.answer(SQLITE, 2)
-    expect(await Promise.all([ofOther, ofHost])).toEqual([SQLITE, SQLITE])
-  })
-
-  test('when its provider is unregistered, every ask of it ends', async () => {
-    const ctx = await openHost()
-    const dispose = ctx.userQuestions.registerProvider(new HeldProvider())
-    const asking = [1, 2, 3].map(() => refusal(ctx.userQuestions.ask({ questions: [STORE] })))
-    dispose()
-    expect((await Promise.all(asking)).map(({ code }) => code)).toEqual(Array(3).fill('PROVIDER_GONE'))
-    expect(ctx.userQuestions.pending()).toEqual([])
-  })
-
-  test('when a listener of the opening takes the ground away', async () => {
-    for (const [code, pull] of [
-      ['ASK_ABORTED', (flight: { controller: AbortController }) => flight.controller.abort('no')],
-      ['PROVIDER_GONE', (flight: { dispose: () => void }) => flight.dispose()],
-      ['ASK_ABORTED', (flight: { leave: () => void }) => flight.leave()],
-    ] as const) {
-      const ctx = await openHost()
-      const provider = new HeldProvider()
-      const agent = { id: 'root' }
-      const controller = new AbortController()
-      const flight = {
-        controller,
-        leave: ctx.agents.enter(agent),
-        dispose: ctx.userQuestions.registerProvider(provider),
-      }
-      ctx.on('user-questions/asked', () => pull(flight))
-      const told = listen(ctx)
-      const error = await refusal(
-        ctx.userQuestions.ask({ questions: [STORE], agent, signal: controller.signal }),
-      )
-      expect(error.code).toBe(code)
-      expect(provider.requests).toEqual([])
-      expect(ctx.userQuestions.pending()).toEqual([])
-      expect(abortListeners(controller.signal)).toBe(0)
-      expect([told.asked.length, told.settled.length]).toEqual([1, 1])
-    }
-  })
-
-  test('when a listener of an ending asks again, that ask goes on', async () => {
-    const ctx = await openHost()
-    const first = new HeldProvider()
-    const dispose = ctx.userQuestions.registerProvider(first)
-    const next = new HeldProvider()
-    let again: Promise<AskUserQuestionAnswer> | undefined
-    ctx.on('user-questions/settled', () => {
-      if (again !== undefined) return
-      ctx.userQuestions.registerProvider(next)
-      again = ctx.userQuestions.ask({ questions: [STORE] })
-    })
-    const asking = refusal(ctx.userQuestions.ask({ questions: [STORE] }))
-    dispose()
-    expect((await asking).code).toBe('PROVIDER_GONE')
-    next.answer(SQLITE)
-    expect(await again).toEqual(SQLITE)
-  })
 })
 
 describe('the events', () => {
@@ -346,8 +81,8 @@ describe('the events', () => {
       ctx.on(event, () => {
         throw new Error('a listener that throws')
       })
-      ctx.on(event, (() => Promise.reject(new Error('a listener that rejects'))) as () => void)
-      ctx.on(event, (() => new Promise(() => {})) as () => void)
+      ctx.on(event, () => Promise.reject(new Error('a listener that rejects')))
+      ctx.on(event, () => new Promise(() => {}))
     }
     const told = listen(ctx)
     ctx.userQuestions.registerProvider(providerOf(SQLITE))
@@ -403,87 +138,6 @@ describe('a provider that a plugin registers', () => {
     await ctx.plugin(UserQuestionService)
     await fiber
     expect(await ctx.userQuestions.ask({ questions: [STORE] })).toEqual(SQLITE)
-  })
-})
-
-describe('a registry of agents', () => {
-  const agent = { id: 'root' }
-  const asks = (ctx: Context): Promise<string> =>
-    ctx.userQuestions.ask({ questions: [STORE], agent }).then(
-      () => 'answered',
-      (error: { code: string }) => error.code,
-    )
-
-  async function openBare(): Promise<Context> {
-    const ctx = new Context()
-    await ctx.plugin(UserQuestionService)
-    ctx.userQuestions.registerProvider(providerOf(SQLITE))
-    return ctx
-  }
-
-  test('is looked up at each ask, so it may come and go', async () => {
-    const ctx = await openBare()
-    expect(await asks(ctx)).toBe('CALLER_NOT_LIVE')
-    const first = await ctx.plugin(AgentRegistry)
-    expect(await asks(ctx)).toBe('CALLER_NOT_LIVE')
-    ctx.agents.enter(agent)
-    expect(await asks(ctx)).toBe('answered')
-    await first.dispose()
-    expect(await asks(ctx)).toBe('CALLER_NOT_LIVE')
-    await ctx.plugin(AgentRegistry)
-    expect(await asks(ctx)).toBe('CALLER_NOT_LIVE')
-    ctx.agents.enter(agent)
-    expect(await asks(ctx)).toBe('answered')
-  })
-
-  test('mounted before the seam serves as well', async () => {
-    const ctx = new Context()
-    await ctx.plugin(AgentRegistry)
-    await ctx.plugin(UserQuestionService)
-    ctx.userQuestions.registerProvider(providerOf(SQLITE))
-    ctx.agents.enter(agent)
-    expect(await asks(ctx)).toBe('answered')
-  })
-
-  test('of the host fits by its shape alone', async () => {
-    const child = { id: 'child' }
-    const live = new Map([agent, child].map(each => [each.id, each]))
-    const get = (id: string): { id: string } | undefined => live.get(id)
-    const registries = [
-      { get, roots: () => [agent] },
-      { get, isRoot: (each: { id: string }) => each === agent },
-      {
-        get,
-        isRoot: (each: { id: string }) => each === agent,
-        roots: () => {
-          throw new Error('too dear')
-        },
-      },
-    ]
-    for (const registry of registries) {
-      const ctx = await openBare()
-      ctx.provide('agents', registry as never)
-      expect(await asks(ctx)).toBe('answered')
-      const ofChild = ctx.userQuestions.ask({ questions: [STORE], agent: child })
-      expect((await refusal(ofChild)).code).toBe('DELEGATED_CALLER')
-      const ofTwin = ctx.userQuestions.ask({ questions: [STORE], agent: { id: 'root' } })
-      expect((await refusal(ofTwin)).code).toBe('CALLER_NOT_LIVE')
-    }
-  })
-
-  test('of the host may keep its answers in methods that use this', async () => {
-    class HostRegistry {
-      private readonly live = [agent]
-      get(id: string): { id: string } | undefined {
-        return this.live.find(each => each.id === id)
-      }
-      roots(): readonly { id: string }[] {
-        return this.live
-      }
-    }
-    const ctx = await openBare()
-    ctx.provide('agents', new HostRegistry() as never)
-    expect(await asks(ctx)).toBe('answered')
   })
 })
 
