@@ -57,6 +57,8 @@ export function toKeys(text: string | undefined, press: Keypress): Key[] {
     const escape = named('escape')
     return press.sequence === '\u001b\u001b' ? [escape, escape] : [escape]
   }
+  // Also right behind an Esc, with which it arrives as one.
+  if (press.sequence?.endsWith('\u0003') === true) return [named('ctrl-c')]
   return [toKey(text, press)]
 }
 

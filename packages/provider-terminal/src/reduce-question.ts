@@ -1,6 +1,6 @@
 import { isBlank } from '@handraise/user-questions/types'
 import { changeDraft, confirm, goBack, goForward, skip, tickedValue } from './answering.ts'
-import type { Key } from './keys.ts'
+import type { Key, KeyName } from './keys.ts'
 import { draftAt, questionAt, type PromptState, type View } from './state.ts'
 import { editText, insertText, type Editor } from './text-editor.ts'
 import { rowInSight, turnPage, type Viewport } from './viewport.ts'
@@ -26,47 +26,41 @@ export function reduceQuestion(
     if (key.name === 'page-down') return turn(state, view, viewport, 1)
   }
   if (draft.editing) return reduceEditor(state, view, key)
-  if (key.kind === 'named') return reduceListKey(state, view, key.name)
+  if (key.kind === 'named') return LIST_KEYS[key.name]?.(state, view) ?? state
   const { options } = questionAt(state, view.index)
   if (draft.focus === options.length)
-    return key.text === ' ' && !pasted ? edit(state, view) : edit(state, view, insertText(draft.editor, key.text))
+    return key.text === ' ' && !pasted
+      ? edit(state, view)
+      : edit(state, view, insertText(draft.editor, key.text))
   return pasted ? state : reduceListText(state, view, key.text, digits)
 }
 
-function reduceListKey(
-  state: PromptState,
-  view: QuestionView,
-  name: Extract<Key, { kind: 'named' }>['name'],
-): PromptState {
-  const { options } = questionAt(state, view.index)
-  const { focus } = draftAt(state, view.index)
-  const last = options.length
-  switch (name) {
-    case 'up':
-      return focusRow(state, view, focus < 0 ? last : Math.max(0, focus - 1))
-    case 'down':
-      return focusRow(state, view, Math.min(last, focus + 1))
-    case 'home':
-      return focusRow(state, view, 0)
-    case 'end':
-      return focusRow(state, view, last)
-    case 'left':
-      return goBack(state, view)
-    case 'right':
-      return goForward(state, view)
-    case 'enter':
-      return choose(state, view)
-    default:
-      return state
-  }
+type Act = (state: PromptState, view: QuestionView) => PromptState
+
+const LIST_KEYS: Readonly<Partial<Record<KeyName, Act>>> = {
+  up: (state, view) => {
+    const { focus } = draftAt(state, view.index)
+    return focusRow(state, view, focus < 0 ? lastRow(state, view) : Math.max(0, focus - 1))
+  },
+  down: (state, view) =>
+    focusRow(state, view, Math.min(lastRow(state, view), draftAt(state, view.index).focus + 1)),
+  home: (state, view) => focusRow(state, view, 0),
+  end: (state, view) => focusRow(state, view, lastRow(state, view)),
+  left: goBack,
+  right: goForward,
+  enter: choose,
+}
+
+function lastRow(state: PromptState, view: QuestionView): number {
+  return questionAt(state, view.index).options.length
 }
 
 function reduceListText(state: PromptState, view: QuestionView, text: string, digits: string): PromptState {
   switch (text) {
     case 'j':
-      return reduceListKey(state, view, 'down')
+      return LIST_KEYS.down?.(state, view) ?? state
     case 'k':
-      return reduceListKey(state, view, 'up')
+      return LIST_KEYS.up?.(state, view) ?? state
     case 's':
       return skip(state, view)
     case ' ':

@@ -1,5 +1,5 @@
 import { openQuestion, send } from './answering.ts'
-import type { Key } from './keys.ts'
+import type { Key, KeyName } from './keys.ts'
 import type { PromptState, View } from './state.ts'
 import { rowInSight, turnPage, type Viewport } from './viewport.ts'
 
@@ -30,25 +30,16 @@ export function reduceReview(
     if (key.text === 'k') return focusOn(view.focus - 1)
     return /^[1-9]$/u.test(key.text) && Number(key.text) <= last ? focusOn(Number(key.text) - 1) : state
   }
-  switch (key.name) {
-    case 'up':
-      return focusOn(view.focus - 1)
-    case 'down':
-      return focusOn(view.focus + 1)
-    case 'home':
-      return focusOn(0)
-    case 'end':
-      return focusOn(last)
-    case 'page-up':
-      return turn(-1)
-    case 'page-down':
-      return turn(1)
-    case 'left':
-    case 'shift-tab':
-      return openQuestion(state, last - 1, false)
-    case 'enter':
-      return view.focus === last ? send(state) : openQuestion(state, view.focus, true)
-    default:
-      return state
+  const acts: Readonly<Partial<Record<KeyName, () => PromptState>>> = {
+    up: () => focusOn(view.focus - 1),
+    down: () => focusOn(view.focus + 1),
+    home: () => focusOn(0),
+    end: () => focusOn(last),
+    'page-up': () => turn(-1),
+    'page-down': () => turn(1),
+    left: () => openQuestion(state, last - 1, false),
+    'shift-tab': () => openQuestion(state, last - 1, false),
+    enter: () => (view.focus === last ? send(state) : openQuestion(state, view.focus, true)),
   }
+  return acts[key.name]?.() ?? state
 }

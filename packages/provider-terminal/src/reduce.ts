@@ -1,8 +1,8 @@
-import { isBlank, isSkip, type Answer } from '@handraise/user-questions/types'
+import { isBlank } from '@handraise/user-questions/types'
 import type { Key } from './keys.ts'
 import { reduceQuestion } from './reduce-question.ts'
 import { reduceReview } from './reduce-review.ts'
-import { confirmedAnswers, draftAt, type PromptState } from './state.ts'
+import { confirmedAnswers, countGiven, draftAt, type PromptState } from './state.ts'
 import { editText, emptyEditor, insertText } from './text-editor.ts'
 import type { Viewport } from './viewport.ts'
 import { WORDING } from './wording.ts'
@@ -92,8 +92,7 @@ function tick(state: PromptState, now: number): PromptState {
 
 function paste(state: PromptState, text: string): PromptState {
   const follow = { ...state.scroll, follow: true }
-  if (state.view.name === 'reply')
-    return { ...state, reply: insertText(state.reply, text), scroll: follow }
+  if (state.view.name === 'reply') return { ...state, reply: insertText(state.reply, text), scroll: follow }
   if (state.view.name === 'review') return state
   return reduceQuestion(state, state.view, { kind: 'text', text }, '', undefined, true)
 }
@@ -102,20 +101,13 @@ function cancel(state: PromptState, reason: string): PromptState {
   return { ...state, ending: { kind: 'cancelled', reason, answers: confirmedAnswers(state) } }
 }
 
-/** Answers that choose or say something: a skip is nothing to lose. */
-export function countGiven(answers: readonly Answer[]): number {
-  return answers.filter(answer => !isSkip(answer)).length
-}
-
 function escape(state: PromptState, escapeUntil: number | undefined): PromptState {
   const { view } = state
-  if (view.name === 'reply')
-    return { ...state, view: view.back, scroll: { top: 0, follow: true } }
+  if (view.name === 'reply') return { ...state, view: view.back, scroll: { top: 0, follow: true } }
   if (view.name === 'question') {
     const draft = draftAt(state, view.index)
     if (draft.editing) {
-      const left =
-        draft.editor.text === '' ? { ...draft, editing: false } : { ...draft, editor: emptyEditor }
+      const left = draft.editor.text === '' ? { ...draft, editing: false } : { ...draft, editor: emptyEditor }
       return { ...state, drafts: state.drafts.with(view.index, left) }
     }
   }
@@ -128,9 +120,7 @@ function escape(state: PromptState, escapeUntil: number | undefined): PromptStat
       hint: given === 0 ? WORDING.escapeDeclines : WORDING.escapeDismisses(given),
     }
   }
-  return given === 0
-    ? { ...state, ending: { kind: 'declined' } }
-    : cancel(state, WORDING.reasons.dismissed)
+  return given === 0 ? { ...state, ending: { kind: 'declined' } } : cancel(state, WORDING.reasons.dismissed)
 }
 
 function reduceReply(state: PromptState, key: Key): PromptState {
@@ -140,9 +130,7 @@ function reduceReply(state: PromptState, key: Key): PromptState {
       : { ...state, ending: { kind: 'clarified', text: state.reply.text } }
   }
   const edited = editText(state.reply, key)
-  return edited === undefined
-    ? state
-    : { ...state, reply: edited, scroll: { ...state.scroll, follow: true } }
+  return edited === undefined ? state : { ...state, reply: edited, scroll: { ...state.scroll, follow: true } }
 }
 
 function isNamed(key: Key, name: Extract<Key, { kind: 'named' }>['name']): boolean {

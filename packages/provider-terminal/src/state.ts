@@ -1,6 +1,7 @@
 import {
   foldLabel,
   isOtherLabel,
+  isSkip,
   type Answer,
   type AnswerValue,
   type Question,
@@ -130,4 +131,9 @@ export function confirmedAnswers(state: PromptState): Answer[] {
     const outcome = state.drafts[index]?.outcome
     return outcome === undefined ? [] : [{ id: question.id, ...outcome }]
   })
+}
+
+/** Answers that choose or say something: a skip is nothing to lose. */
+export function countGiven(answers: readonly Answer[]): number {
+  return answers.filter(answer => !isSkip(answer)).length
 }

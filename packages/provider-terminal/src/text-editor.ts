@@ -1,4 +1,4 @@
-import type { Key } from './keys.ts'
+import type { Key, KeyName } from './keys.ts'
 import { graphemes } from './wrap.ts'
 
 /** A line of text being written. */
@@ -22,38 +22,31 @@ export function insertText({ text, cursor }: Editor, added: string): Editor {
   return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length }
 }
 
+const EDITS: Readonly<Partial<Record<KeyName, (editor: Editor) => Editor>>> = {
+  left: ({ text, cursor }) => ({ text, cursor: before(text, cursor) }),
+  right: ({ text, cursor }) => ({ text, cursor: after(text, cursor) }),
+  home: ({ text }) => ({ text, cursor: 0 }),
+  end: ({ text }) => editorOf(text),
+  'ctrl-a': ({ text }) => ({ text, cursor: 0 }),
+  'ctrl-e': ({ text }) => editorOf(text),
+  backspace: ({ text, cursor }) => remove(text, before(text, cursor), cursor),
+  delete: ({ text, cursor }) => remove(text, cursor, after(text, cursor)),
+  'ctrl-u': ({ text, cursor }) => remove(text, 0, cursor),
+  'ctrl-k': ({ text, cursor }) => remove(text, cursor, text.length),
+  'ctrl-w': ({ text, cursor }) => remove(text, wordBefore(text, cursor), cursor),
+}
+
 /** What a key does to the text; `undefined` when it means nothing here. */
 export function editText(editor: Editor, key: Key): Editor | undefined {
-  if (key.kind === 'text') return insertText(editor, key.text)
-  const { text, cursor } = editor
-  const remove = (from: number, to: number): Editor => ({
-    text: text.slice(0, from) + text.slice(to),
-    cursor: from,
-  })
-  switch (key.name) {
-    case 'left':
-      return { text, cursor: before(text, cursor) }
-    case 'right':
-      return { text, cursor: after(text, cursor) }
-    case 'home':
-    case 'ctrl-a':
-      return { text, cursor: 0 }
-    case 'end':
-    case 'ctrl-e':
-      return { text, cursor: text.length }
-    case 'backspace':
-      return remove(before(text, cursor), cursor)
-    case 'delete':
-      return remove(cursor, after(text, cursor))
-    case 'ctrl-u':
-      return remove(0, cursor)
-    case 'ctrl-k':
-      return remove(cursor, text.length)
-    case 'ctrl-w':
-      return remove(cursor - (/\S*\s*$/u.exec(text.slice(0, cursor))?.[0].length ?? 0), cursor)
-    default:
-      return undefined
-  }
+  return key.kind === 'text' ? insertText(editor, key.text) : EDITS[key.name]?.(editor)
+}
+
+function remove(text: string, from: number, to: number): Editor {
+  return { text: text.slice(0, from) + text.slice(to), cursor: from }
+}
+
+function wordBefore(text: string, cursor: number): number {
+  return cursor - (/\S*\s*$/u.exec(text.slice(0, cursor))?.[0].length ?? 0)
 }
 
 function before(text: string, cursor: number): number {

@@ -15,8 +15,9 @@ export interface Viewport {
   readonly rows: readonly Range[]
 }
 
-export function overlaps(range: Range, { top, height }: { top: number; height: number }): boolean {
-  return range.from < top + height && range.to > top
+/** A row is known by its first line, where the mark of the focus stands. */
+export function isInSight({ from }: Range, { top, height }: Pick<Viewport, 'top' | 'height'>): boolean {
+  return from >= top && from < top + height
 }
 
 /** Moves by a screenful less one line. `undefined` when there is nothing more that way. */
@@ -30,7 +31,7 @@ export function turnPage(viewport: Viewport, by: 1 | -1): Viewport | undefined {
 /** The row to focus once the page was turned: the same while it is in sight or none else is. */
 export function rowInSight(viewport: Viewport, focus: number, by: 1 | -1): number {
   const current = viewport.rows[focus]
-  if (current === undefined || overlaps(current, viewport)) return focus
-  const inSight = viewport.rows.flatMap((range, index) => (overlaps(range, viewport) ? [index] : []))
+  if (current === undefined || isInSight(current, viewport)) return focus
+  const inSight = viewport.rows.flatMap((range, index) => (isInSight(range, viewport) ? [index] : []))
   return (by === 1 ? inSight[0] : inSight.at(-1)) ?? focus
 }

@@ -98,7 +98,7 @@ export class Seam {
     try {
       ask = this.admit(request)
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
     this.asks.set(ask.id, ask)
     return new Promise((resolve, reject) => {

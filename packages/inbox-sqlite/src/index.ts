@@ -1,0 +1,2 @@
+export type { SqliteClient, SqliteDatabase, SqliteStatement, SqliteValue } from './client.ts'
+export { openSqliteStore, type SqliteStoreOptions } from './open.ts'

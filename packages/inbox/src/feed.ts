@@ -1,0 +1,94 @@
+import type { InboxStore, LogEntry } from './store.ts'
+
+/** Hears the log from some cursor on. */
+export interface Follower {
+  /** Called for each entry, in order, once. What it throws is reported and does not stop the feed. */
+  entry(entry: LogEntry): void
+  /** The cursor is not known any more: list anew and follow from the end. */
+  lost(): void
+}
+
+/**
+ * Reads the log once for all who follow it in this process. A follower that comes late reads what it missed from the
+ * store, and is joined to the others when it has caught up.
+ */
+export class Feed {
+  private readonly store: InboxStore
+  private readonly report: (error: unknown) => void
+  private readonly followers = new Set<Follower>()
+  private cursor = ''
+  private reading: Promise<void> | undefined
+  private readAgain = false
+  private unwatch: (() => void) | undefined
+
+  constructor(store: InboxStore, report: (error: unknown) => void) {
+    this.store = store
+    this.report = report
+  }
+
+  async start(): Promise<void> {
+    this.cursor = await this.store.end()
+    this.unwatch = this.store.watch(() => void this.read())
+    await this.read()
+  }
+
+  async stop(): Promise<void> {
+    this.unwatch?.()
+    this.followers.clear()
+    await this.reading
+  }
+
+  /** Follows from `cursor`, or from now. Resolves, once caught up, with what ends it. */
+  async follow(follower: Follower, cursor?: string): Promise<() => void> {
+    let at = cursor ?? this.cursor
+    for (;;) {
+      if (at === this.cursor) {
+        this.followers.add(follower)
+        return () => void this.followers.delete(follower)
+      }
+      const page = await this.store.since(at)
+      if ('lost' in page) {
+        follower.lost()
+        return () => {}
+      }
+      for (const entry of page.entries) this.tell(follower, entry)
+      at = page.cursor
+      // It may have read past what the others have heard.
+      if (!page.more && at !== this.cursor) await this.read()
+    }
+  }
+
+  /** Reads what is new and tells everybody. Resolves when all that was committed before the call has been told. */
+  read(): Promise<void> {
+    this.readAgain = true
+    this.reading ??= this.readAll()
+      .catch(this.report)
+      .finally(() => {
+        this.reading = undefined
+      })
+    return this.reading
+  }
+
+  private async readAll(): Promise<void> {
+    while (this.readAgain) {
+      this.readAgain = false
+      const page = await this.store.since(this.cursor)
+      if ('lost' in page) {
+        this.cursor = await this.store.end()
+        for (const follower of this.followers) follower.lost()
+        continue
+      }
+      this.cursor = page.cursor
+      for (const entry of page.entries) for (const follower of this.followers) this.tell(follower, entry)
+      if (page.more) this.readAgain = true
+    }
+  }
+
+  private tell(follower: Follower, entry: LogEntry): void {
+    try {
+      follower.entry(entry)
+    } catch (error) {
+      this.report(error)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { hostname } from 'node:os'
+import type { Clock } from '@handraise/user-questions'
+import { z } from 'zod'
+import type { InboxStore } from './store.ts'
+
+const NAMESPACE = 'hosts'
+
+const leaseSchema = z.object({ host: z.string(), pid: z.number(), expiresAt: z.number() })
+
+/**
+ * Says in the store that this process is alive, for as long as it is. Requests without a key belong to the process that
+ * waits for them; when its lease is over, nobody waits any more.
+ */
+export class HostLease {
+  /** This process, among all that ever held the store. */
+  readonly id: string = crypto.randomUUID()
+  private readonly store: InboxStore
+  private readonly clock: Clock
+  private readonly leaseMs: number
+
+  constructor(store: InboxStore, clock: Clock, leaseMs: number) {
+    this.store = store
+    this.clock = clock
+    this.leaseMs = leaseMs
+  }
+
+  async renew(): Promise<void> {
+    const value = { host: hostname(), pid: process.pid, expiresAt: this.clock.now() + this.leaseMs }
+    await this.store.writeRecords([{ namespace: NAMESPACE, key: this.id, value }])
+  }
+
+  async release(): Promise<void> {
+    await this.store.writeRecords([{ namespace: NAMESPACE, key: this.id, value: null }])
+  }
+
+  /** The owners among those given whose process is gone, and forgets their leases. */
+  async gone(owners: readonly string[]): Promise<readonly string[]> {
+    const leases = new Map((await this.store.records(NAMESPACE)).map(({ key, value }) => [key, value]))
+    const dead = [...leases]
+      .filter(([key, value]) => key !== this.id && !this.isLive(value))
+      .map(([key]) => key)
+    if (dead.length > 0)
+      await this.store.writeRecords(dead.map(key => ({ namespace: NAMESPACE, key, value: null })))
+    return owners.filter(owner => owner !== this.id && (!leases.has(owner) || dead.includes(owner)))
+  }
+
+  private isLive(value: unknown): boolean {
+    const parsed = leaseSchema.safeParse(value)
+    if (!parsed.success || parsed.data.expiresAt <= this.clock.now()) return false
+    if (parsed.data.host !== hostname()) return true
+    // Another lease under this very process id is of a process before this one, as happens in containers.
+    return parsed.data.pid !== process.pid && isRunning(parsed.data.pid)
+  }
+}
+
+// On the same machine a killed process is found out at once, without waiting for its lease.
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,376 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson, type AnsweredBy, type Issue, type Outcome } from '@handraise/user-questions/types'
+import { systemClock, type Clock } from '@handraise/user-questions'
+import { Deadlines } from './deadlines.ts'
+import { InboxError } from './error.ts'
+import { Feed, type Follower } from './feed.ts'
+import { HostLease } from './host-lease.ts'
+import type { RequestKind } from './kind.ts'
+import { questionsKind } from './questions-kind.ts'
+import {
+  isSettled,
+  type InboxRequest,
+  type InboxSettlement,
+  type JsonValue,
+  type SettledRequest,
+} from './request.ts'
+import type { InboxStore, ListPage, ListQuery, RecordWrite } from './store.ts'
+
+export interface InboxOptions {
+  readonly store: InboxStore
+  /** Default: the system's. */
+  readonly clock?: Clock | undefined
+  /** How long settled requests are kept, in milliseconds. Default 30 days. */
+  readonly retentionMs?: number | undefined
+  /** How long this process may be silent before its requests without a key count as orphaned, in milliseconds. Default 15,000. */
+  readonly leaseMs?: number | undefined
+  /** Told what went wrong in what nobody waits for. Default: nobody. */
+  readonly report?: ((error: unknown) => void) | undefined
+}
+
+export interface OpenOptions {
+  /** Default: a new one. */
+  readonly id?: string | undefined
+  readonly kind: string
+  readonly payload: JsonValue
+  readonly session?: string | undefined
+  readonly key?: string | undefined
+  readonly agent?: string | undefined
+  readonly deadlineAt?: number | undefined
+  readonly records?: readonly RecordWrite[] | undefined
+}
+
+/** What a person, or a rule for them, decided. `answer` is in the words of the request's kind. */
+export type Decision =
+  | { readonly outcome: 'answered'; readonly answer: unknown }
+  | { readonly outcome: 'declined'; readonly reason?: string | undefined }
+  | { readonly outcome: 'cancelled'; readonly reason?: string | undefined; readonly answer?: unknown }
+  | { readonly outcome: 'clarified'; readonly text: string }
+  | { readonly outcome: 'interrupted'; readonly reason?: string | undefined; readonly answer?: unknown }
+
+/** Who decides. */
+export interface Command {
+  /** Chosen by whoever sends it, once for each decision; sending it again returns the first receipt. */
+  readonly commandId: string
+  /** Where it was decided, such as `web` or `terminal`. */
+  readonly surface: string
+  /** Default `user`. */
+  readonly by?: AnsweredBy | undefined
+  readonly records?: readonly RecordWrite[] | undefined
+}
+
+export interface Receipt {
+  readonly request: SettledRequest
+  /** True when this command had been received before. */
+  readonly repeated: boolean
+}
+
+/** How long between looks for requests to forget, in milliseconds. */
+const PRUNE_EVERY_MS = 60 * 60 * 1000
+const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
+const LEASE_MS = 15_000
+
+/**
+ * Requests that outlive whoever asked and whoever was shown them. Each is opened once, settled once, by whichever
+ * surface, process or machine comes first, and kept until it is settled, however long that takes.
+ */
+export class Inbox {
+  readonly store: InboxStore
+  readonly clock: Clock
+  private readonly kinds = new Map<string, RequestKind>([[questionsKind.name, questionsKind]])
+  private readonly waiters = new Map<string, Set<(request: SettledRequest) => void>>()
+  private readonly feed: Feed
+  private readonly deadlines: Deadlines
+  private readonly lease: HostLease
+  private readonly leaseMs: number
+  private readonly retentionMs: number
+  private readonly report: (error: unknown) => void
+  private readonly timers = new Map<string, () => void>()
+  private closed = false
+
+  constructor({
+    store,
+    clock = systemClock,
+    retentionMs = RETENTION_MS,
+    leaseMs = LEASE_MS,
+    report = () => {},
+  }: InboxOptions) {
+    this.store = store
+    this.clock = clock
+    this.retentionMs = retentionMs
+    this.leaseMs = leaseMs
+    this.report = report
+    this.feed = new Feed(store, report)
+    this.lease = new HostLease(store, clock, leaseMs)
+    this.deadlines = new Deadlines(store, clock, report, id => this.settleAtDeadline(id))
+  }
+
+  /** Settles what came due and what was orphaned while nothing ran, then listens. Call it once, before anything else. */
+  async start(): Promise<void> {
+    await this.lease.renew()
+    await this.feed.start()
+    await this.feed.follow({
+      entry: ({ change, request }) => {
+        if (change === 'opened') this.deadlines.expect(request.deadlineAt)
+        if (isSettled(request)) this.wake(request)
+      },
+      lost: () => void this.wakeAll().catch(this.report),
+    })
+    await this.deadlines.sweep()
+    await this.settleOrphans()
+    await this.prune()
+    this.every('lease', this.leaseMs / 3, async () => {
+      await this.lease.renew()
+      await this.settleOrphans()
+    })
+    this.every('prune', PRUNE_EVERY_MS, () => this.prune())
+  }
+
+  /** Ends what this process alone waited for, keeps what has a key, and closes the store. */
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.closed = true
+    for (const stop of this.timers.values()) stop()
+    this.deadlines.stop()
+    await this.feed.stop()
+    await this.settleOwnedBy(this.lease.id)
+    await this.lease.release()
+    await this.store.close()
+  }
+
+  /** Lets requests of a kind be answered. Returns what ends that. */
+  registerKind(kind: RequestKind): () => void {
+    if (this.kinds.has(kind.name))
+      throw new Error(`the kind ${JSON.stringify(kind.name)} is registered already`)
+    this.kinds.set(kind.name, kind)
+    return () => void (this.kinds.get(kind.name) === kind && this.kinds.delete(kind.name))
+  }
+
+  kindOf(request: InboxRequest): RequestKind | undefined {
+    return this.kinds.get(request.kind)
+  }
+
+  /**
+   * Opens a request, or joins the one of the same key: pending, or settled already. `KEY_CONFLICT` when the key was used
+   * for something else, `RECORD_CONFLICT` when a record changed in between.
+   */
+  async open(options: OpenOptions): Promise<{ readonly request: InboxRequest; readonly joined: boolean }> {
+    const { id = crypto.randomUUID(), kind, payload, session = '', key, agent, deadlineAt, records } = options
+    const result = await this.store.open({
+      request: {
+        id,
+        kind,
+        payload,
+        session,
+        openedAt: this.clock.now(),
+        ...(key === undefined ? {} : { key }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(deadlineAt === undefined ? {} : { deadlineAt }),
+      },
+      digest: digestOf({ kind, payload }),
+      owner: this.lease.id,
+      ...(records === undefined ? {} : { records }),
+    })
+    switch (result.status) {
+      case 'opened':
+        await this.feed.read()
+        return { request: result.request, joined: false }
+      case 'joined':
+        return { request: result.request, joined: true }
+      case 'keyConflict':
+        throw new InboxError('KEY_CONFLICT', { session, key: key ?? '' })
+      case 'recordConflict':
+        throw new InboxError('RECORD_CONFLICT', result)
+    }
+  }
+
+  /**
+   * Resolves when the request is settled, at once if it is. Rejects with the signal's reason when that aborts first, and
+   * with `UNKNOWN_REQUEST` when there is none of that id.
+   */
+  async wait(id: string, signal?: AbortSignal): Promise<SettledRequest> {
+    signal?.throwIfAborted()
+    // Registered before the look, so that a settlement in between is not missed.
+    let stop = (): void => {}
+    const woken = new Promise<SettledRequest>((resolve, reject) => {
+      const waiters = this.waiters.get(id) ?? new Set()
+      this.waiters.set(id, waiters.add(resolve))
+      const abort = (): void => reject(signal?.reason as Error)
+      signal?.addEventListener('abort', abort)
+      stop = () => {
+        signal?.removeEventListener('abort', abort)
+        waiters.delete(resolve)
+        if (waiters.size === 0) this.waiters.delete(id)
+      }
+    })
+    woken.catch(() => {})
+    try {
+      const request = await this.store.get(id)
+      if (request === undefined) throw new InboxError('UNKNOWN_REQUEST', { id })
+      return isSettled(request) ? request : await woken
+    } finally {
+      stop()
+    }
+  }
+
+  /** How many in this process wait for the request. */
+  waiting(id: string): number {
+    return this.waiters.get(id)?.size ?? 0
+  }
+
+  /**
+   * Settles a pending request. The first command wins: another one is refused with `ALREADY_SETTLED`, which tells who
+   * won; the same one again returns its receipt. `BAD_ANSWER` leaves the request pending.
+   */
+  async decide(id: string, decision: Decision, command: Command): Promise<Receipt> {
+    const request = await this.get(id)
+    const answer = isSettled(request) ? undefined : this.checked(request, decision)
+    const { commandId, surface, by = 'user', records } = command
+    const { outcome } = decision
+    return this.settle(
+      id,
+      {
+        outcome,
+        ...(answer === undefined ? {} : { answer }),
+        ...('reason' in decision && decision.reason !== undefined ? { reason: decision.reason } : {}),
+        ...('text' in decision ? { text: decision.text } : {}),
+        by,
+        surface,
+        commandId,
+        settledAt: this.clock.now(),
+      },
+      digestOf(decision),
+      records,
+    )
+  }
+
+  /** Ends a request whose asker went away. */
+  async withdraw(id: string, reason: string): Promise<void> {
+    await this.settleQuietly(id, { outcome: 'aborted', reason })
+  }
+
+  /** A person began to answer: the deadline no longer applies. */
+  async engage(id: string): Promise<void> {
+    if (await this.store.engage(id)) await this.feed.read()
+  }
+
+  async get(id: string): Promise<InboxRequest> {
+    const request = await this.store.get(id)
+    if (request === undefined) throw new InboxError('UNKNOWN_REQUEST', { id })
+    return request
+  }
+
+  list(query: ListQuery): Promise<ListPage> {
+    return this.store.list(query)
+  }
+
+  /** Hears every opening and settlement after `cursor`, or from now on. Returns what ends that. */
+  follow(follower: Follower, cursor?: string): Promise<() => void> {
+    return this.feed.follow(follower, cursor)
+  }
+
+  private checked(request: InboxRequest, decision: Decision): JsonValue | undefined {
+    if (!('answer' in decision) || decision.answer === undefined) return undefined
+    const kind = this.kinds.get(request.kind)
+    if (kind === undefined) throw new InboxError('UNKNOWN_KIND', { kind: request.kind })
+    if (decision.outcome !== 'answered') return kind.keepPartial?.(request.payload, decision.answer)
+    const check = kind.check(request.payload, decision.answer)
+    if (!check.ok) throw new InboxError('BAD_ANSWER', { issues: check.issues as readonly Issue[] })
+    return check.answer
+  }
+
+  private async settle(
+    id: string,
+    settlement: InboxSettlement,
+    digest: string,
+    records?: readonly RecordWrite[],
+    ifDueAt?: number,
+  ): Promise<Receipt> {
+    const result = await this.store.settle({
+      id,
+      settlement,
+      digest,
+      ...(records === undefined ? {} : { records }),
+      ...(ifDueAt === undefined ? {} : { ifDueAt }),
+    })
+    switch (result.status) {
+      case 'settled':
+        await this.feed.read()
+        return { request: result.request, repeated: false }
+      case 'repeated':
+        return { request: result.request, repeated: true }
+      case 'alreadySettled':
+        throw new InboxError('ALREADY_SETTLED', { request: result.request })
+      case 'commandConflict':
+        throw new InboxError('COMMAND_CONFLICT', { commandId: settlement.commandId, request: result.request })
+      case 'recordConflict':
+        throw new InboxError('RECORD_CONFLICT', result)
+      case 'notDue':
+      case 'unknown':
+        throw new InboxError('UNKNOWN_REQUEST', { id })
+    }
+  }
+
+  // What nobody commanded: whoever settled it in between is as good.
+  private async settleQuietly(
+    id: string,
+    ending: { outcome: Outcome; reason?: string; answer?: JsonValue; by?: AnsweredBy },
+    ifDueAt?: number,
+  ): Promise<void> {
+    const settlement = { ...ending, commandId: crypto.randomUUID(), settledAt: this.clock.now() }
+    const { status } = await this.store.settle({
+      id,
+      settlement,
+      digest: digestOf(ending),
+      ...(ifDueAt === undefined ? {} : { ifDueAt }),
+    })
+    if (status === 'settled' && !this.closed) await this.feed.read()
+  }
+
+  private async settleAtDeadline(id: string): Promise<void> {
+    const request = await this.store.get(id)
+    if (request === undefined || isSettled(request)) return
+    const answer = this.kinds.get(request.kind)?.atDeadline?.(request.payload)
+    const ending = answer === undefined ? {} : { answer, by: 'default' as const }
+    await this.settleQuietly(id, { outcome: 'timedOut', ...ending }, this.clock.now())
+  }
+
+  private async settleOrphans(): Promise<void> {
+    for (const owner of await this.lease.gone(await this.store.owners())) await this.settleOwnedBy(owner)
+  }
+
+  private async settleOwnedBy(owner: string): Promise<void> {
+    const ids = await this.store.ownedBy(owner)
+    await Promise.all(ids.map(id => this.settleQuietly(id, { outcome: 'aborted', reason: 'orphaned' })))
+  }
+
+  private async prune(): Promise<void> {
+    await this.store.prune(this.clock.now() - this.retentionMs)
+  }
+
+  private wake(request: SettledRequest): void {
+    for (const resolve of this.waiters.get(request.id) ?? []) resolve(request)
+  }
+
+  private async wakeAll(): Promise<void> {
+    for (const id of this.waiters.keys()) {
+      const request = await this.store.get(id)
+      if (request !== undefined && isSettled(request)) this.wake(request)
+    }
+  }
+
+  private every(name: string, intervalMs: number, run: () => Promise<void>): void {
+    const again = (): void => {
+      if (this.closed) return
+      this.timers.set(
+        name,
+        this.clock.after(intervalMs, () => void run().catch(this.report).finally(again)),
+      )
+    }
+    again()
+  }
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url')
+}

@@ -1,0 +1,36 @@
+export { InboxError, type AnyInboxError, type InboxErrorCode, type InboxErrorDetails } from './error.ts'
+export { MemoryMedium, MemoryStore } from './memory-store.ts'
+export {
+  isSettled,
+  type InboxRequest,
+  type InboxSettlement,
+  type JsonValue,
+  type SettledRequest,
+} from './request.ts'
+export type {
+  InboxStore,
+  ListPage,
+  ListQuery,
+  LogEntry,
+  LogPage,
+  OpenCommand,
+  OpenResult,
+  RecordWrite,
+  SettleCommand,
+  SettleResult,
+  StoredRecord,
+} from './store.ts'
+export { toAnswer, type ViewerPolicy } from './fan-out.ts'
+export type { Follower } from './feed.ts'
+export {
+  Inbox,
+  type Command,
+  type Decision,
+  type InboxOptions,
+  type OpenOptions,
+  type Receipt,
+} from './inbox.ts'
+export type { KindCheck, RequestKind } from './kind.ts'
+export { answersOf, QUESTIONS, questionsKind, toQuestionsPayload } from './questions-kind.ts'
+export { InboxService, InboxService as default, type InboxConfig } from './service.ts'
+export { showOn, type InboxSurface } from './surface.ts'

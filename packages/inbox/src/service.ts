@@ -1,0 +1,79 @@
+import { Service, type Context } from 'cordis'
+import type {} from '@handraise/user-questions'
+import { FanOut, type ViewerPolicy } from './fan-out.ts'
+import { Inbox, type InboxOptions } from './inbox.ts'
+import type { RequestKind } from './kind.ts'
+import { MemoryStore } from './memory-store.ts'
+import type { InboxStore } from './store.ts'
+import { showOn, type InboxSurface } from './surface.ts'
+
+declare module 'cordis' {
+  interface Context {
+    inbox: InboxService
+  }
+}
+
+export interface InboxConfig extends Omit<InboxOptions, 'store' | 'report'> {
+  /** Default: in memory, as lasting as this process. */
+  readonly store?: InboxStore | undefined
+  /** What becomes of a question that nobody could see. Default `wait`. */
+  readonly viewer?: ViewerPolicy | undefined
+}
+
+/**
+ * `ctx.inbox`: keeps what is asked until it is settled, for as long as the store lasts, and shows it on every provider
+ * and surface. Takes the place of the one provider of `ctx.userQuestions`.
+ */
+export class InboxService extends Service {
+  static readonly inject = ['userQuestions']
+
+  /** The inbox itself, for surfaces: open, decide, list, follow. */
+  readonly core: Inbox
+  private readonly surfaces = new Set<InboxSurface>()
+  private readonly fanOut: FanOut
+
+  constructor(ctx: Context, { store = new MemoryStore(), viewer = 'wait', ...options }: InboxConfig = {}) {
+    super(ctx, 'inbox')
+    const report = (error: unknown): void => void ctx.logger.error(error)
+    const { surfaces } = this
+    const viewers = (): number => Array.from(surfaces).reduce((sum, surface) => sum + surface.viewers(), 0)
+    this.core = new Inbox({ ...options, store, report })
+    this.fanOut = new FanOut(this.core, viewer, viewers, report)
+  }
+
+  async *[Service.init](): AsyncGenerator<() => unknown, void, void> {
+    await this.core.start()
+    yield () => this.core.close()
+    yield attachTo(this.ctx, this.fanOut)
+  }
+
+  /** Shows a surface all that is pending, then all that changes, until the calling plugin is disposed. */
+  async attachSurface(surface: InboxSurface): Promise<() => void> {
+    const { surfaces, core, ctx } = this
+    const report = (error: unknown): void => void ctx.logger.error(error)
+    surfaces.add(surface)
+    const stop = await showOn(surface, core, report)
+    const dispose = ctx.effect(
+      () => () => {
+        surfaces.delete(surface)
+        stop()
+      },
+      'inbox.attachSurface()',
+    )
+    return () => void dispose()
+  }
+
+  /** Lets requests of a kind be answered, until the calling plugin is disposed. */
+  registerKind(kind: RequestKind): () => void {
+    const { core } = this
+    const dispose = this.ctx.effect(() => core.registerKind(kind), 'inbox.registerKind()')
+    return () => void dispose()
+  }
+}
+
+// A host may bring a seam of its own, which has no slot for an inbox: there it is the one provider.
+function attachTo(ctx: Context, fanOut: FanOut): () => void {
+  const seam = ctx.userQuestions as Partial<Pick<typeof ctx.userQuestions, 'attach'>> &
+    typeof ctx.userQuestions
+  return seam.attach ? seam.attach(fanOut) : seam.registerProvider(fanOut)
+}

@@ -1,0 +1,5 @@
+export type { BrokenStore } from './broken-store.ts'
+export { brokenStores } from './broken-stores.ts'
+export { memoryStores } from './memory-stores.ts'
+export type { StoreAbility, StoreBench, StoreHarness } from './store-harness.ts'
+export { storeSuite, type StoreCase } from './store-suite.ts'

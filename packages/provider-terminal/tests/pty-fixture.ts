@@ -1,0 +1,43 @@
+// Run in a pseudo-terminal by `pty.test.ts`: asks what its first argument says, and prints how it ended.
+import { openSync } from 'node:fs'
+import { ReadStream, WriteStream } from 'node:tty'
+import { UserQuestionError, type Question } from '@handraise/user-questions/types'
+import { terminalProvider } from '../src/index.ts'
+
+const { questions, armingDelayMs, abortOn, plain, controlling } = JSON.parse(process.argv[2] ?? '{}') as {
+  questions: Question[]
+  armingDelayMs: number
+  /** Aborts when the process gets this signal. */
+  abortOn?: NodeJS.Signals
+  plain?: boolean
+  /** Asks on the controlling terminal, as a command does whose own streams are pipes. */
+  controlling?: boolean
+}
+
+const controller = new AbortController()
+if (abortOn !== undefined) process.once(abortOn, () => controller.abort(new Error('withdrawn')))
+
+const streams =
+  controlling === true
+    ? { input: new ReadStream(openSync('/dev/tty', 'r')), output: new WriteStream(openSync('/dev/tty', 'w')) }
+    : {}
+
+process.stdout.write('before\r\n')
+try {
+  const answer = await terminalProvider({ armingDelayMs, plain, ...streams }).ask({
+    id: 'request',
+    questions,
+    signal: controller.signal,
+    engaged() {},
+  })
+  say(JSON.stringify(answer.answers))
+} catch (error) {
+  say(UserQuestionError.isInstance(error) ? `${error.code} ${JSON.stringify(error.details)}` : String(error))
+}
+
+function say(ended: string): void {
+  process.stdout.write(`ended: ${ended}\nraw: ${String(process.stdin.isRaw)}\n`)
+}
+
+streams.input?.destroy()
+streams.output?.destroy()
