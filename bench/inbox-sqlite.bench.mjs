@@ -8,15 +8,15 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const require = createRequire(new URL('../packages/inbox-sqlite/package.json', import.meta.url))
-const Database = require('better-sqlite3')
+const requireOfStore = createRequire(new URL('../packages/inbox-sqlite/package.json', import.meta.url))
+const Database = requireOfStore('better-sqlite3')
 
 const ROUNDS = 15
 const PAIRS = 400
 const IN_FLIGHT = 64
 const PENDING = 100_000
 
-const payload = {
+const asked = {
   questions: [
     {
       id: 'db',
@@ -28,7 +28,14 @@ const payload = {
 }
 const answer = { answers: [{ id: 'db', selected: ['Postgres'] }] }
 const openingOf = id => ({
-  request: { id, kind: 'questions', payload, session: 'session', key: `call-${id}`, openedAt: Date.now() },
+  request: {
+    id,
+    kind: 'questions',
+    payload: asked,
+    session: 'session',
+    key: `call-${id}`,
+    openedAt: Date.now(),
+  },
   digest: 'digest-of-the-questions',
 })
 const settlingOf = id => ({
@@ -138,29 +145,29 @@ function pairsOf(db, openOne, settleOne) {
   }
 }
 
-async function perSecond(pair, pairs, inFlight) {
+async function perSecond(to, pairs, inFlight) {
   let left = pairs
   const lane = async () => {
     while (left > 0) {
       left -= 1
-      await pair()
+      await to.pair()
     }
   }
-  const started = process.hrtime.bigint()
+  const started = performance.now()
   await Promise.all(Array.from({ length: inFlight }, lane))
-  return (pairs * 1e9) / Number(process.hrtime.bigint() - started)
+  return (pairs * 1_000) / (performance.now() - started)
 }
 
 async function race(contestants) {
   const rounds = new Map(Object.keys(contestants).map(name => [name, []]))
   for (let round = -2; round < ROUNDS; round += 1) {
-    for (const [name, { pair, pairs = PAIRS, inFlight = 1 }] of Object.entries(contestants)) {
-      const rate = await perSecond(pair, pairs, inFlight)
+    for (const [name, { to, pairs = PAIRS, inFlight = 1 }] of Object.entries(contestants)) {
+      const rate = await perSecond(to, pairs, inFlight)
       if (round >= 0) rounds.get(name).push(rate)
     }
   }
   return new Map(
-    [...rounds].map(([name, rates]) => [name, rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]]),
+    [...rounds].map(([name, rates]) => [name, rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)]]),
   )
 }
 
@@ -196,10 +203,10 @@ export async function run() {
     const hand = await byHandIn(directory)
     const bare = bareIn(directory)
     const rates = await race({
-      'by hand, alone': { pair: hand.pair },
-      'by hand, bare tables, alone': { pair: bare.pair },
-      'store, alone': { pair: store.pair },
-      [`store, ${IN_FLIGHT} in flight`]: { pair: grouped.pair, pairs: PAIRS * 8, inFlight: IN_FLIGHT },
+      'by hand, alone': { to: hand },
+      'by hand, bare tables, alone': { to: bare },
+      'store, alone': { to: store },
+      [`store, ${IN_FLIGHT} in flight`]: { to: grouped, pairs: PAIRS * 8, inFlight: IN_FLIGHT },
     })
     await store.close()
     await grouped.close()

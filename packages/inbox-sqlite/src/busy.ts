@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** Such as `EACCES`, or `SQLITE_FULL`. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
 /** The code of an error of `better-sqlite3`, such as `SQLITE_FULL`. */
 export function sqliteCodeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined
+  const code = codeOf(error)
+  return code?.startsWith('SQLITE_') === true ? code : undefined
 }
 
 /** True when another connection is in the way for a moment. */

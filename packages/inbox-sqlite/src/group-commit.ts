@@ -175,6 +175,11 @@ export class GroupCommit {
   }
 
   private rollBack(): void {
-    if (this.db.open && this.db.inTransaction) this.db.exec('ROLLBACK')
+    if (!this.db.open || !this.db.inTransaction) return
+    try {
+      this.db.exec('ROLLBACK')
+    } catch {
+      // Then the next BEGIN fails, and says so to those who wait for it.
+    }
   }
 }

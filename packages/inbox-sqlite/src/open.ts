@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { InboxError, type InboxStore } from '@handraise/inbox'
-import { isBusy, sqliteCodeOf, untilFree } from './busy.ts'
+import { codeOf, isBusy, untilFree } from './busy.ts'
 import { loadClient, type SqliteClient, type SqliteDatabase } from './client.ts'
 import { prepareFile } from './inspect.ts'
 import { migrate, unreadable } from './schema.ts'
@@ -75,11 +75,11 @@ function setUp(db: SqliteDatabase, file: string): SqliteDatabase {
 }
 
 function whyOf(error: unknown): string {
-  const code = sqliteCodeOf(error) ?? ''
+  const code = codeOf(error) ?? ''
   const said = error instanceof Error ? error.message : String(error)
   if (code.startsWith('SQLITE_NOTADB')) return 'it is not a SQLite database'
   if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${said})`
-  if (/^SQLITE_(?:CANTOPEN|PERM|READONLY)/u.test(code))
+  if (/^(?:SQLITE_(?:CANTOPEN|PERM|READONLY)|EACCES|EPERM|EROFS)/u.test(code))
     return `this user may not read and write it and its directory (${said})`
   return said
 }

@@ -22,8 +22,8 @@ import { Watchers } from './watchers.ts'
 import { encodeWrites, Writer, type EncodedWrite } from './writer.ts'
 
 /** Few enough for a transaction of some milliseconds. */
-const PRUNE_REQUESTS = 250
-const PRUNE_ENTRIES = 2_000
+const PRUNE_REQUESTS = 100
+const PRUNE_ENTRIES = 1_000
 
 export class SqliteStore implements InboxStore {
   private readonly db: SqliteDatabase

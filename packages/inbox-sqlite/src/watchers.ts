@@ -1,4 +1,7 @@
+import { z } from 'zod'
 import type { SqliteDatabase, SqliteStatement } from './client.ts'
+
+const versionRow = z.object({ data_version: z.number() })
 
 /** Those who want to know when the log may have grown. */
 export class Watchers {
@@ -7,7 +10,7 @@ export class Watchers {
   private readonly pollMs: number
   private readonly dataVersion: SqliteStatement
   private timer: ReturnType<typeof setInterval> | undefined
-  private seen: unknown
+  private seen: number | undefined
 
   constructor(db: SqliteDatabase, pollMs: number) {
     this.db = db
@@ -49,20 +52,18 @@ export class Watchers {
   }
 
   /** Changes with every commit of another connection, and with none of this one's. */
-  private version(): unknown {
-    const row = this.dataVersion.get()
-    return typeof row === 'object' && row !== null && 'data_version' in row ? row.data_version : row
+  private version(): number | undefined {
+    try {
+      return versionRow.parse(this.dataVersion.get()).data_version
+    } catch {
+      // Locked for a moment, or unreadable: counts as a change, and whoever reads the log then is told.
+      return undefined
+    }
   }
 
   private poll(): void {
     if (!this.db.open) return this.stop()
-    let version: unknown
-    try {
-      version = this.version()
-    } catch {
-      // Locked for a moment, or unreadable: whoever reads the log will be told.
-      version = undefined
-    }
+    const version = this.version()
     if (version === this.seen) return
     this.seen = version
     this.wakeAll()

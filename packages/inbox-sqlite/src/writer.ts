@@ -184,8 +184,9 @@ function prepare(db: SqliteDatabase) {
     deleteRecord: db.prepare('DELETE FROM records WHERE namespace = ? AND key = ?'),
     putRecord: db.prepare(
       `INSERT INTO records (namespace, key, value, version)
-       VALUES (?1, ?2, ?3, 1 + coalesce((SELECT version FROM deleted_records WHERE namespace = ?1 AND key = ?2), 0))
-       ON CONFLICT DO UPDATE SET value = excluded.value, version = version + 1`,
+       SELECT namespace, key, value, 1 + coalesce(version, 0)
+       FROM (SELECT ? AS namespace, ? AS key, ? AS value) LEFT JOIN deleted_records USING (namespace, key) WHERE true
+       ON CONFLICT DO UPDATE SET value = excluded.value, version = records.version + 1`,
     ),
     prune: db.prepare(
       'DELETE FROM requests WHERE position IN (SELECT position FROM requests INDEXED BY requests_by_settled_at WHERE settled_at < ? ORDER BY settled_at LIMIT ?) RETURNING settled_position AS position',

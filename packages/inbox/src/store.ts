@@ -5,11 +5,11 @@ export interface StoredRecord {
   readonly namespace: string
   readonly key: string
   readonly value: JsonValue
-  /** Grows with every write of this record; the first write makes it 1. */
+  /** Grows with every write of this record, and never goes back, not even when it was deleted in between. */
   readonly version: number
 }
 
-/** A write of a record that holds only if nobody wrote it in between. */
+/** A write of a record that holds only if nobody wrote it in between. Each record at most once among the writes of a call. */
 export interface RecordWrite {
   readonly namespace: string
   readonly key: string
@@ -88,7 +88,7 @@ export interface ListQuery {
   readonly limit?: number | undefined
 }
 
-/** Pending requests come oldest first, settled ones latest first. */
+/** Pending requests come in the order of the log, settled ones in its reverse. */
 export interface ListPage {
   readonly requests: readonly InboxRequest[]
   /** Where the next page starts; absent on the last one. */
@@ -102,9 +102,11 @@ export interface ListPage {
  *   and nobody sees it before.
  * - Of all commands that would settle a request one wins; the others are told which.
  * - The log has one order. A cursor never passes a place where an entry may still appear.
- * - A value comes back as it was given.
+ * - A value comes back as it was given, and nobody who holds it can change what is kept.
+ * - Records are written only with a request that was opened or settled by that very call.
+ * - To open under an id that is kept already is the caller's fault: it rejects, and changes nothing.
  *
- * After `close` every call rejects with `InboxError` `STORE_CLOSED`.
+ * After `close` every call rejects with `InboxError` `STORE_CLOSED` (`watch` throws it); closing again does nothing.
  */
 export interface InboxStore {
   open(command: OpenCommand): Promise<OpenResult>

@@ -1,7 +1,8 @@
-import type { Clock } from '@handraise/user-questions'
 import {
+  systemClock,
   UserQuestionError,
   type AskUserQuestionAnswer,
+  type Clock,
   type ProviderRequest,
   type UserQuestionProvider,
 } from '@handraise/user-questions/types'
@@ -31,15 +32,6 @@ export interface TerminalOptions {
 export type TerminalProvider = UserQuestionProvider & { readonly name: 'terminal' }
 
 const ARMING_DELAY_MS = 500
-
-// The seam's own clock comes with cordis, which a terminal alone can do without. No delay here is longer than a timer's.
-const systemClock: Clock = {
-  now: () => Date.now(),
-  after(delayMs, run) {
-    const timer = setTimeout(run, delayMs)
-    return () => clearTimeout(timer)
-  },
-}
 
 // One terminal has one line of people waiting, however many providers write to it.
 const queues = new WeakMap<TerminalInput, Queue>()

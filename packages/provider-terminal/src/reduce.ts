@@ -40,9 +40,25 @@ export function reduce(state: PromptState, event: PromptEvent): PromptState {
       return isNamed(event.key, 'ctrl-c')
         ? cancel(state, WORDING.reasons.dismissed)
         : state.armed
-          ? press(state, event)
+          ? isHeldEnter(state, event)
+            ? state
+            : noteArrival(state, press(state, event))
           : ignoreEarly(state)
   }
+}
+
+// A key that is held down, or pressed twice by accident, is no answer to what it brought up.
+function isHeldEnter(
+  { shownAt, pauseMs }: PromptState,
+  { key, now }: PromptEvent & { type: 'key' },
+): boolean {
+  return shownAt !== undefined && isNamed(key, 'enter') && now - shownAt < pauseMs
+}
+
+function noteArrival(before: PromptState, after: PromptState): PromptState {
+  return before.view === after.view || before.view.name === 'reply' || after.view.name === 'reply'
+    ? after
+    : { ...after, shownAt: after.now }
 }
 
 function press(before: PromptState, event: PromptEvent & { type: 'key' }): PromptState {

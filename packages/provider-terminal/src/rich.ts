@@ -13,6 +13,9 @@ import type { Terminal } from './terminal.ts'
 // A window that is dragged has many sizes: what was drawn is found again only for a size that has come to rest.
 const RESIZED_MS = 50
 
+// How long Enter does not count after the next question came up: longer than between the strokes of a held key.
+const PAUSE_MS = 150
+
 /**
  * Puts a request to the person by redrawing in place. Whatever ends it, the terminal is given back as it was; of an
  * answered one, a line for each question stays.
@@ -20,7 +23,11 @@ const RESIZED_MS = 50
 export function askRich(request: ProviderRequest, terminal: Terminal): Promise<AskUserQuestionAnswer> {
   const { input, output, clock, armingDelayMs } = terminal
   const screen = new Screen(output, painter(wantsColour(terminal.env)))
-  let state = openPrompt(request.questions, { now: clock.now(), deadlineAt: request.deadlineAt })
+  let state = openPrompt(request.questions, {
+    now: clock.now(),
+    deadlineAt: request.deadlineAt,
+    pauseMs: Math.min(PAUSE_MS, armingDelayMs),
+  })
   let frame: Frame | undefined
   let left: readonly Line[] = []
   let cancelTick = (): void => {}

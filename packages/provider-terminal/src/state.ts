@@ -57,6 +57,10 @@ export interface PromptState {
   readonly engaged: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** How long Enter does not count after the person was brought to something new, in milliseconds. */
+  readonly pauseMs: number
+  /** When the person was brought to what is shown, in milliseconds since the Unix epoch; absent for what was shown first. */
+  readonly shownAt?: number | undefined
   /** Milliseconds since the Unix epoch. Absent without a deadline, and once the person is engaged. */
   readonly deadlineAt?: number | undefined
   readonly scroll: Scroll
@@ -70,7 +74,15 @@ export interface PromptState {
 
 export function openPrompt(
   questions: readonly Question[],
-  { now, deadlineAt }: { readonly now: number; readonly deadlineAt?: number | undefined },
+  {
+    now,
+    deadlineAt,
+    pauseMs = 0,
+  }: {
+    readonly now: number
+    readonly deadlineAt?: number | undefined
+    readonly pauseMs?: number | undefined
+  },
 ): PromptState {
   const prompted = questions.map(toPromptQuestion)
   return {
@@ -81,6 +93,7 @@ export function openPrompt(
     armed: false,
     engaged: false,
     now,
+    pauseMs,
     deadlineAt,
     scroll: { top: 0, follow: false },
     digits: '',

@@ -1,4 +1,4 @@
-import type { Clock } from '@handraise/user-questions'
+import type { Clock } from '@handraise/user-questions/types'
 
 /** What a terminal is read from, as much of it as is used. `process.stdin` is one. */
 export type TerminalInput = NodeJS.ReadableStream & {

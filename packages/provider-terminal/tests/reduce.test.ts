@@ -361,3 +361,17 @@ describe('a deadline', () => {
     expect(screen(press(state, ['down'])).join('\n')).not.toContain('left')
   })
 })
+
+test('Enter that is held down does not answer the question it brought up', () => {
+  const options = [{ label: 'A' }, { label: 'B' }]
+  const questions = [
+    { id: 'a', question: 'A?', options },
+    { id: 'b', question: 'B?', options },
+  ]
+  const enter = { kind: 'named', name: 'enter' } as const
+  const opened = reduce(openPrompt(questions, { now: 0, pauseMs: 150 }), { type: 'arm' })
+  const held = [600, 630, 660].reduce((state, now) => reduce(state, { type: 'key', key: enter, now }), opened)
+  expect(held.view).toMatchObject({ name: 'question', index: 1 })
+  expect(held.drafts[1]?.outcome).toBeUndefined()
+  expect(reduce(held, { type: 'key', key: enter, now: 900 }).view.name).toBe('review')
+})

@@ -7,6 +7,7 @@ export {
   type AnswerCheck,
 } from './answer-rules.ts'
 export { canonicalJson } from './canonical-json.ts'
+export { systemClock, type Clock } from './clock.ts'
 export {
   PROVIDER_CODES,
   UserQuestionError,

@@ -1,0 +1,86 @@
+import type { Inbox } from '@handraise/inbox'
+import { Hono } from 'hono'
+import { EventStreams } from './events.ts'
+import { checkHostAndOrigin, requireToken, securityHeaders, type GuardOptions } from './guard.ts'
+import { HttpError, toHttpError } from './http-error.ts'
+import { openApiDocument } from './openapi.ts'
+import { route } from './router.ts'
+import { decisionRoutes } from './routes-decisions.ts'
+import { eventRoutes } from './routes-events.ts'
+import { requestRoutes } from './routes-requests.ts'
+import { waitRoutes } from './routes-wait.ts'
+
+export interface InboxAppOptions extends GuardOptions {
+  readonly inbox: Inbox
+  /** What clients must send as `Authorization: Bearer`: 16 characters or more. */
+  readonly token: string
+  /** Where the host mounts it. Default: at the root. */
+  readonly basePath?: string | undefined
+  /** How often a quiet event stream shows that it lives, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number | undefined
+  /** The longest body taken, in bytes. Default 1 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /** Most open event streams, and most long polls. Default 2,000 of each. */
+  readonly maxStreams?: number | undefined
+  /** How far a reader of events may be behind, in bytes, before it is cut off to resume. Default 1 MiB. */
+  readonly maxBufferBytes?: number | undefined
+  /** Told what went wrong here, of which the client hears nothing. Default: nobody. */
+  readonly report?: ((error: unknown) => void) | undefined
+}
+
+/** The inbox over HTTP, for any server that speaks `fetch`. */
+export interface InboxApp {
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  /** How many event streams are open. */
+  viewers(): number
+  /** Ends every event stream and long poll. */
+  close(): void
+}
+
+export const DEFAULTS = {
+  heartbeatMs: 15_000,
+  maxBodyBytes: 1024 * 1024,
+  maxStreams: 2_000,
+  maxBufferBytes: 1024 * 1024,
+} as const
+
+export function createInboxApp(options: InboxAppOptions): InboxApp {
+  const { inbox, token, basePath = '', report = () => {} } = options
+  const {
+    heartbeatMs = DEFAULTS.heartbeatMs,
+    maxBodyBytes = DEFAULTS.maxBodyBytes,
+    maxStreams = DEFAULTS.maxStreams,
+    maxBufferBytes = DEFAULTS.maxBufferBytes,
+  } = options
+  const streams = new EventStreams({ inbox, heartbeatMs, maxStreams, maxBufferBytes, report })
+  const deps = { inbox, maxBodyBytes, maxStreams, report }
+
+  const api = new Hono()
+  api.use(requireToken(token))
+  requestRoutes(api, deps)
+  const stopWaiting = waitRoutes(api, deps)
+  decisionRoutes(api, deps)
+  eventRoutes(api, streams)
+  const document = openApiDocument(basePath)
+  route(api, '/openapi.json', { GET: c => c.json(document) })
+
+  const root = new Hono()
+  root.use(securityHeaders())
+  root.use(checkHostAndOrigin(options))
+  root.route(`${basePath.replace(/\/+$/u, '')}/api`, api)
+  root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
+  root.onError(error => {
+    const told = toHttpError(error)
+    if (told.code === 'INTERNAL' || told.code === 'STORE_UNREADABLE') report(error)
+    return told.toResponse()
+  })
+
+  return {
+    fetch: (request, env) => root.fetch(request, env),
+    viewers: () => streams.count,
+    close: () => {
+      streams.close()
+      stopWaiting()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** One server-sent event. */
+export interface ServerEvent {
+  readonly event: string
+  readonly data: string
+  /** The id last sent: what to resume from, empty when there is nothing to. */
+  readonly lastId: string
+}
+
+/** Reads server-sent events from the body of a response, as they come. `alive` is called whenever anything comes. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  lastId: string,
+  alive: () => void = () => {},
+): AsyncGenerator<ServerEvent, void, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  let event = 'message'
+  let data: string[] = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      alive()
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const raw of lines) {
+        const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
+        if (line === '') {
+          if (data.length > 0) yield { event, data: data.join('\n'), lastId }
+          event = 'message'
+          data = []
+          continue
+        }
+        const [, field, text = ''] = /^([^:]*):? ?([^]*)$/u.exec(line) ?? []
+        if (field === 'event') event = text
+        else if (field === 'data') data.push(text)
+        else if (field === 'id') lastId = text
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {})
+  }
+}
