@@ -12,7 +12,9 @@ export default defineConfig([
     platform: 'node',
     splitting: true,
     minify: true,
-    noExternal: [/./],
+    // The database client is native and optional: it is loaded from where it was built.
+    noExternal: [/^(?!better-sqlite3$)/],
+    external: ['better-sqlite3'],
     banner: {
       // Bundled CommonJS dependencies still call `require`.
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -1,9 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { AUTO_POLICIES } from '@handraise/provider-auto'
+import type { InboxClientError } from '@handraise/provider-web'
 import manifest from '../package.json' with { type: 'json' }
 import { CommandError } from './command-error.ts'
-import { writeLine, type AskOptions } from './commands/ask.ts'
+import type { AskOptions } from './commands/ask.ts'
+import type { ServeOptions } from './commands/serve.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { writeLine } from './report.ts'
 
 const program = new Command('handraise')
   .description('Asks the person an agent works for, and hands the answer back.')
@@ -29,6 +32,11 @@ program
   .option('--plain', 'numbered lines instead of a redrawn prompt')
   .option('--timeout <seconds>', 'how long to wait for an answer', readSeconds)
   .option('--json', 'print how it ended, whatever that was, instead of the bare answer')
+  .option('--inbox <url>', 'ask through a served inbox, where people answer on any surface')
+  .option('--token-file <file>', 'the token of the inbox; default: HANDRAISE_TOKEN')
+  .option('--session <id>', 'the session the question belongs to')
+  .option('--key <key>', 'names it within the session: asking again finds it, and its answer')
+  .option('--detach', 'with --inbox: print the id and return')
   .addHelpText(
     'after',
     `
@@ -37,8 +45,8 @@ Examples:
   echo '{"questions":[{"id":"go","question":"Deploy?","options":[{"label":"Yes"},{"label":"No"}]}]}' | handraise ask -
   handraise ask request.json --answers answers.json --policy recommended
 
-Exit: 0 answered, 1 internal fault, 2 bad input, 3 cancelled, 4 timed out, 5 nobody could be asked, 7 declined,
-8 the person wrote back, 9 interrupted or aborted, 130 Ctrl-C before a prompt. What is not 0 writes one line of JSON,
+Exit: 0 answered, 1 internal fault, 2 bad input, 3 cancelled, 4 timed out, 5 nobody could be asked, 6 settled
+already, 7 declined, 8 the person wrote back, 9 interrupted or aborted, 130 Ctrl-C before a prompt. What is not 0 writes one line of JSON,
 {code, message, answers?, text?}, to standard error.`,
   )
   .action(async (file: string, options: AskOptions) => {
@@ -60,6 +68,93 @@ program
     await (await import('./commands/doctor.ts')).doctor(options.json === true)
   })
 
+program
+  .command('serve')
+  .description('keep an inbox and serve it on this machine, until Ctrl-C')
+  .option('--db <file>', 'the database; default: handraise/inbox.db where this system keeps data')
+  .option('--memory', 'keep nothing on disk')
+  .option('--port <number>', 'default: the one it had before, else any', readPort)
+  .option('--json', 'say where it listens as one line of JSON, {"url","token"}')
+  .action(async (options: ServeOptions) => {
+    exitCode = await (await import('./commands/serve.ts')).serve(options)
+  })
+
+const inboxCommand = (name: string, description: string): Command =>
+  program
+    .command(name)
+    .description(description)
+    .option('--inbox <url>', 'the inbox; default: HANDRAISE_INBOX')
+    .option('--token-file <file>', 'the token of the inbox; default: HANDRAISE_TOKEN')
+    .option('--json', 'print JSON')
+
+const inbox = () => import('./commands/inbox.ts')
+
+inboxCommand('wait', 'wait until a request is settled, and print its answer')
+  .argument('<id>')
+  .action(async (id: string, options) => {
+    exitCode = await (await inbox()).wait(id, options)
+  })
+
+for (const [name, state] of [
+  ['pending', 'pending'],
+  ['history', 'settled'],
+] as const) {
+  inboxCommand(name, `list what is ${state}`)
+    .option('--session <id>', 'of one session only')
+    .option('--limit <number>', 'at most so many', readPositive)
+    .action(async options => {
+      exitCode = await (await inbox()).list(state, options)
+    })
+}
+
+inboxCommand('show', 'show one request')
+  .argument('<id>')
+  .action(async (id: string, options) => {
+    exitCode = await (await inbox()).show(id, options)
+  })
+
+inboxCommand('answer', 'answer a request: with JSON, with a typed line, or with a prompt in this terminal')
+  .argument('<id>')
+  .argument('[answer]', '{"answers":[{"id","selected":[labels],"custom"?}]}, or - for standard input')
+  .option('--text <line>', 'a line as a person would type it: a number, a label, or free text')
+  .option('--plain', 'numbered lines instead of a redrawn prompt')
+  .action(async (id: string, given: string | undefined, options) => {
+    exitCode = await (await inbox()).answer(id, given, options)
+  })
+
+inboxCommand('decline', 'say no to answering')
+  .argument('<id>')
+  .option('--reason <text>')
+  .action(async (id: string, options) => {
+    exitCode = await (await inbox()).end(id, 'decline', options)
+  })
+
+inboxCommand('clarify', 'write back instead of answering')
+  .argument('<id>')
+  .requiredOption('--text <text>')
+  .action(async (id: string, options) => {
+    exitCode = await (await inbox()).end(id, 'clarify', options)
+  })
+
+inboxCommand('cancel', 'dismiss a request without a decision')
+  .argument('<id>')
+  .option('--reason <text>')
+  .action(async (id: string, options) => {
+    exitCode = await (await inbox()).end(id, 'cancel', options)
+  })
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new InvalidArgumentError('expected a port from 0 to 65535')
+}
+
+function readPositive(text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('expected a whole number above 0')
+}
+
 function readSeconds(text: string): number {
   const seconds = Number(text)
   if (text.trim() !== '' && seconds > 0 && seconds < Infinity) return seconds
@@ -76,14 +171,20 @@ async function main(): Promise<ExitCode> {
       writeLine(process.stderr, { code: 'BAD_USAGE', message: usageMessage(error) })
       return EXIT.badInput
     }
-    const {
-      code,
-      message,
-      exitCode: failed,
-    } = error instanceof CommandError ? error : new CommandError('INTERNAL', String(error), { cause: error })
+    const { code, message, exitCode: failed } = await toCommandError(error)
     writeLine(process.stderr, { code, message })
     return failed
   }
+}
+
+async function toCommandError(error: unknown): Promise<CommandError> {
+  if (error instanceof CommandError) return error
+  if (error instanceof Error && error.name === 'InboxClientError') {
+    return (await inbox()).refusalOf(error as InboxClientError)
+  }
+  return new CommandError('INTERNAL', error instanceof Error ? error.message : String(error), {
+    cause: error,
+  })
 }
 
 function usageMessage(error: CommanderError): string {

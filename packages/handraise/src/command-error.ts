@@ -1,19 +1,22 @@
 import { EXIT, type ExitCode } from './exit-code.ts'
 
-/** Why a command cannot go on, before any question was asked. */
+const EXIT_OF_CODE = {
+  BAD_INPUT: EXIT.badInput,
+  BAD_USAGE: EXIT.badInput,
+  ALREADY_SETTLED: EXIT.alreadySettled,
+  SIGNALLED: EXIT.signalled,
+  INTERNAL: EXIT.internal,
+} as const
+
+/** Why a command cannot go on, other than by how an ask ended. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
-  readonly code: 'BAD_INPUT' | 'BAD_USAGE' | 'SIGNALLED' | 'INTERNAL'
+  readonly code: keyof typeof EXIT_OF_CODE
   readonly exitCode: ExitCode
 
   constructor(code: CommandError['code'], message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
-    this.exitCode = {
-      BAD_INPUT: EXIT.badInput,
-      BAD_USAGE: EXIT.badInput,
-      SIGNALLED: EXIT.signalled,
-      INTERNAL: EXIT.internal,
-    }[code] as ExitCode
+    this.exitCode = EXIT_OF_CODE[code]
   }
 }

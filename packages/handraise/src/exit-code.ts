@@ -8,6 +8,7 @@ export const EXIT = {
   cancelled: 3,
   timedOut: 4,
   unavailable: 5,
+  alreadySettled: 6,
   declined: 7,
   clarified: 8,
   interrupted: 9,

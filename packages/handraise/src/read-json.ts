@@ -5,12 +5,16 @@ const LARGEST_BYTES = 10 * 1024 * 1024
 
 /** The JSON of a file, or of standard input for `-`. Throws `BAD_INPUT`, naming the file. At most 10 MiB. */
 export async function readJson(file: string): Promise<unknown> {
-  const text = file === '-' ? await readStandardInput() : await readText(file)
+  return parseJson(file === '-' ? await readStandardInput() : await readText(file), nameOf(file))
+}
+
+/** The JSON in a text; `name` says in the error where it came from. */
+export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
     const why = text.trim() === '' ? 'is empty' : `is not JSON: ${(error as Error).message}`
-    throw new CommandError('BAD_INPUT', `${nameOf(file)} ${why}`, { cause: error })
+    throw new CommandError('BAD_INPUT', `${name} ${why}`, { cause: error })
   }
 }
 

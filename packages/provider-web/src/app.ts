@@ -45,7 +45,8 @@ export const DEFAULTS = {
 } as const
 
 export function createInboxApp(options: InboxAppOptions): InboxApp {
-  const { inbox, token, basePath = '', report = () => {} } = options
+  const { inbox, token, report = () => {} } = options
+  const basePath = (options.basePath ?? '').replace(/\/+$/u, '')
   const {
     heartbeatMs = DEFAULTS.heartbeatMs,
     maxBodyBytes = DEFAULTS.maxBodyBytes,
@@ -67,7 +68,7 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
   const root = new Hono()
   root.use(securityHeaders())
   root.use(checkHostAndOrigin(options))
-  root.route(`${basePath.replace(/\/+$/u, '')}/api`, api)
+  root.route(`${basePath}/api`, api)
   root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
   root.onError(error => {
     const told = toHttpError(error)

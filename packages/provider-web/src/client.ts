@@ -1,6 +1,14 @@
 import { InboxClientError } from './client-error.ts'
 import { readEvents } from './read-events.ts'
-import type { AnswerEntry, OpenBody, Opened, PublicRequest, ReceiptBody, RequestPage } from './schemas.ts'
+import type {
+  AnswerEntry,
+  OpenBody,
+  Opened,
+  PublicRequest,
+  PublicSettlement,
+  ReceiptBody,
+  RequestPage,
+} from './schemas.ts'
 
 export interface InboxClientOptions {
   /** Where the server is, such as `http://127.0.0.1:4100/`, with the base path it is mounted at. */
@@ -35,7 +43,7 @@ export interface StopOptions extends DecisionOptions {
   readonly answers?: readonly AnswerEntry[] | undefined
 }
 
-export type SettledPublicRequest = PublicRequest & Required<Pick<PublicRequest, 'settlement'>>
+export type SettledPublicRequest = PublicRequest & { readonly settlement: PublicSettlement }
 
 export type InboxEvent =
   /** What is pending, or a part of it; `done` on the last part. It replaces what was known before the first. */
@@ -162,11 +170,16 @@ export class InboxClient {
     { signal }: { signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<InboxEvent, void, void> {
     let lastId = cursor ?? ''
-    for (let connected = false, attempt = 0; signal?.aborted !== true;) {
+    for (let connected = false, partial = false, attempt = 0; ;) {
+      if (signal?.aborted) return
       const connection = new AbortController()
-      const drop = (): void => connection.abort()
-      signal?.addEventListener('abort', drop)
+      const drop = (): void => {
+        // Here as well: whoever aborts may never come back for the next event.
+        clearTimeout(watch)
+        connection.abort()
+      }
       let watch = setTimeout(drop, this.silenceMs)
+      signal?.addEventListener('abort', drop)
       try {
         const headers = lastId === '' ? {} : { 'Last-Event-ID': lastId }
         const { body } = await this.request('GET', 'events', undefined, connection.signal, headers)

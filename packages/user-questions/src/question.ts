@@ -102,8 +102,9 @@ export const questionSchema = z.strictObject({
   default: answerValueSchema.optional(),
 }) satisfies z.ZodType<Question>
 
-export const answerSchema = answerValueSchema.extend({
+export const answerSchema = z.object({
   id: z.string(),
+  ...answerValueSchema.shape,
   by: z.enum(['user', 'policy', 'default']).optional(),
 }) satisfies z.ZodType<Answer>
 
