@@ -11,7 +11,12 @@ const ROUNDS = 21
 const ASKS = 2_000
 
 const questions = [
-  { id: 'db', question: 'Which store?', header: 'Store', options: [{ label: 'Postgres' }, { label: 'SQLite (Recommended)' }] },
+  {
+    id: 'db',
+    question: 'Which store?',
+    header: 'Store',
+    options: [{ label: 'Postgres' }, { label: 'SQLite (Recommended)' }],
+  },
 ]
 const answer = { answers: [{ id: 'db', selected: ['Postgres'] }] }
 const provider = { ask: () => Promise.resolve(answer) }
@@ -66,7 +71,9 @@ async function race(contestants) {
       if (round >= 0) rounds.get(name).push(perAsk)
     }
   }
-  return new Map([...rounds].map(([name, times]) => [name, times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]]))
+  return new Map(
+    [...rounds].map(([name, times]) => [name, times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]]),
+  )
 }
 
 export async function run() {

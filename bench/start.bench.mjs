@@ -7,7 +7,9 @@ const RUNS = 30
 const request = JSON.stringify({
   questions: [{ id: 'db', question: 'Which store?', options: [{ label: 'Postgres' }, { label: 'SQLite' }] }],
 })
-const cli = createRequire(import.meta.url).resolve('handraise/package.json').replace('package.json', 'dist/cli.js')
+const cli = createRequire(import.meta.url)
+  .resolve('handraise/package.json')
+  .replace('package.json', 'dist/cli.js')
 
 function time(args, input) {
   const started = process.hrtime.bigint()

@@ -27,9 +27,11 @@ for (const name of readdirSync('packages')) {
     Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies }),
   )
   // The command is bundled: what it alone uses is needed only to build it.
-  if (name === 'handraise') for (const dependency of Object.keys(manifest.devDependencies ?? {})) declared.add(dependency)
+  if (name === 'handraise')
+    for (const dependency of Object.keys(manifest.devDependencies ?? {})) declared.add(dependency)
   for (const file of sourceFiles(join('packages', name, 'src'))) {
-    for (const [, specifier] of readFileSync(file, 'utf8').matchAll(IMPORT)) checkImport(name, file, specifier, declared)
+    for (const [, specifier] of readFileSync(file, 'utf8').matchAll(IMPORT))
+      checkImport(name, file, specifier, declared)
   }
 }
 
@@ -40,8 +42,12 @@ function checkImport(name, file, specifier, declared) {
     if (leaves) breaches.push(`${file}: reaches into another package by path: ${specifier}`)
     return
   }
-  const dependency = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
-  if (!declared.has(dependency)) breaches.push(`${file}: ${dependency} is not among the package's dependencies`)
+  const dependency = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  if (!declared.has(dependency))
+    breaches.push(`${file}: ${dependency} is not among the package's dependencies`)
   const sibling = dependency.startsWith('@handraise/') ? dependency.slice('@handraise/'.length) : undefined
   if (sibling !== undefined && bandOf.get(sibling) <= bandOf.get(name)) {
     breaches.push(`${file}: imports ${dependency}, which is not in a lower band`)

@@ -5,6 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
+// The one version of pnpm the project is built with, wherever this is run from.
+const pnpm = JSON.parse(readFileSync('package.json', 'utf8')).scripts.pnpm.split(' ')
 const directory = mkdtempSync(join(tmpdir(), 'handraise-pack-'))
 let failed = false
 
@@ -15,12 +17,12 @@ try {
     for (const file of ['LICENSE', 'README.md']) {
       if (!readdirSync(cwd).includes(file)) fail(`packages/${name}: has no ${file}`)
     }
-    const packed = run('pnpm', ['pack', '--json', '--pack-destination', directory], cwd)
+    const packed = run([...pnpm, 'pack', '--json', '--pack-destination', directory], cwd)
     const tarball = JSON.parse(packed.slice(packed.indexOf('{'))).filename
     check(name, 'publint', ['exec', 'publint', 'run', '--strict', tarball], cwd)
     // ESM only, for `moduleResolution: "Bundler"` as cordis itself is.
     check(name, 'attw', ['exec', 'attw', tarball, '--profile', 'esm-only'], cwd)
-    const packedManifest = run('tar', ['-xOf', tarball, 'package/package.json'], cwd)
+    const packedManifest = run(['tar', '-xOf', tarball, 'package/package.json'], cwd)
     if (/@handraise\/source|workspace:|catalog:/u.test(packedManifest)) {
       fail(`packages/${name}: its packed manifest holds what only the workspace understands`)
     }
@@ -32,13 +34,13 @@ try {
 
 function check(name, tool, args, cwd) {
   try {
-    run('pnpm', args, cwd)
+    run([...pnpm, ...args], cwd)
   } catch (error) {
     fail(`packages/${name}: ${tool}:\n${error.stdout}${error.stderr}`)
   }
 }
 
-function run(command, args, cwd) {
+function run([command, ...args], cwd) {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

@@ -25,7 +25,10 @@ test('the picture of the terminal in the README is what the demo shows', async (
     if (process.env.UPDATE_PICTURES !== undefined && fence !== undefined) {
       const readme = readFileSync(`${root}/README.md`, 'utf8')
       const block = (text: string): string => `<!-- picture: terminal -->\n\n\`\`\`text\n${text}\n\`\`\``
-      writeFileSync(`${root}/README.md`, readme.replace(block(fence.code), () => block(shown)))
+      writeFileSync(
+        `${root}/README.md`,
+        readme.replace(block(fence.code), () => block(shown)),
+      )
     } else {
       expect(fence?.code).toBe(shown)
     }

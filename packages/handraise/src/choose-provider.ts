@@ -1,15 +1,16 @@
+import { appendFile } from 'node:fs/promises'
 import {
-  AUTO_POLICIES,
   autoProvider,
+  readScript,
   recordingProvider,
   replayProvider,
-  scriptSchema,
   type AutoPolicy,
+  type Script,
 } from '@handraise/provider-auto'
-import { describeIssues, issuesOfZod, type UserQuestionProvider } from '@handraise/user-questions/types'
+import type { UserQuestionProvider } from '@handraise/user-questions/types'
 import { CommandError } from './command-error.ts'
 import { openTerminal } from './controlling-terminal.ts'
-import { readJson } from './read-json.ts'
+import { nameOf, readJson } from './read-json.ts'
 
 export interface ProviderChoice {
   /** A script file. */
@@ -31,10 +32,17 @@ export interface ChosenProvider {
 
 /** A script, a policy or a recording where one is named, else the terminal. */
 export async function chooseProvider(choice: ProviderChoice, inputTaken: boolean): Promise<ChosenProvider> {
+  const { answers, record } = choice
+  if (inputTaken && answers === '-') {
+    throw new CommandError(
+      'BAD_USAGE',
+      '--answers - would read the standard input, which the request comes from',
+    )
+  }
+  // Before anybody is asked: an answer is not to be lost for a file that was never writable.
+  if (record !== undefined) await appendFile(record, '').catch(badInput)
   const chosen = await unrecorded(choice, inputTaken)
-  return choice.record === undefined
-    ? chosen
-    : { ...chosen, provider: recordingProvider(chosen.provider, choice.record) }
+  return record === undefined ? chosen : { ...chosen, provider: recordingProvider(chosen.provider, record) }
 }
 
 async function unrecorded(choice: ProviderChoice, inputTaken: boolean): Promise<ChosenProvider> {
@@ -46,7 +54,9 @@ async function unrecorded(choice: ProviderChoice, inputTaken: boolean): Promise<
     return headless(await replayProvider(replay).catch(badInput))
   }
   if (answers !== undefined || policy !== undefined) {
-    return headless(autoProvider({ script: answers === undefined ? [] : await readScript(answers), policy }))
+    return headless(
+      autoProvider({ script: answers === undefined ? [] : await readScriptFile(answers), policy }),
+    )
   }
   const { terminalProvider } = await import('@handraise/provider-terminal')
   const { input, output, close } = openTerminal(inputTaken)
@@ -61,16 +71,15 @@ function headless(provider: UserQuestionProvider): ChosenProvider {
   return { provider, prompts: false, close() {} }
 }
 
-async function readScript(file: string): Promise<NonNullable<Parameters<typeof autoProvider>[0]>['script']> {
-  const parsed = scriptSchema.safeParse(await readJson(file))
-  if (parsed.success) return parsed.data
-  throw new CommandError('BAD_INPUT', `${file}: ${describeIssues(issuesOfZod(parsed.error))}`)
+async function readScriptFile(file: string): Promise<Script> {
+  const json = await readJson(file)
+  try {
+    return readScript(json)
+  } catch (error) {
+    throw new CommandError('BAD_INPUT', `${nameOf(file)}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function badInput(error: unknown): never {
   throw new CommandError('BAD_INPUT', (error as Error).message, { cause: error })
-}
-
-export function isPolicy(name: string): name is AutoPolicy {
-  return (AUTO_POLICIES as readonly string[]).includes(name)
 }

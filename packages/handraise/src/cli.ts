@@ -6,7 +6,8 @@ import { CommandError } from './command-error.ts'
 import type { AskOptions } from './commands/ask.ts'
 import type { ServeOptions } from './commands/serve.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { writeLine } from './report.ts'
+import { writeLine } from './json-line.ts'
+import { handleSignals } from './signals.ts'
 
 const program = new Command('handraise')
   .description('Asks the person an agent works for, and hands the answer back.')
@@ -192,4 +193,19 @@ function usageMessage(error: CommanderError): string {
   return `${error.message.replace(/^error: /u, '')}; see handraise --help`
 }
 
-process.exitCode = await main()
+handleSignals()
+
+// Whoever read the output may have gone: that is a failure to report, not a crash.
+let outputFailed = false
+process.stdout.on('error', (error: Error) => {
+  outputFailed = true
+  process.exitCode = EXIT.internal
+  writeLine(process.stderr, {
+    code: 'INTERNAL',
+    message: `standard output cannot be written: ${error.message}`,
+  })
+})
+process.stderr.on('error', () => {})
+
+const code = await main()
+process.exitCode = outputFailed ? EXIT.internal : code

@@ -3,6 +3,8 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 const EXIT_OF_CODE = {
   BAD_INPUT: EXIT.badInput,
   BAD_USAGE: EXIT.badInput,
+  /** The inbox cannot be reached. */
+  ASK_UNAVAILABLE: EXIT.unavailable,
   ALREADY_SETTLED: EXIT.alreadySettled,
   SIGNALLED: EXIT.signalled,
   INTERNAL: EXIT.internal,

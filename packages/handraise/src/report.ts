@@ -10,6 +10,7 @@ import {
 } from '@handraise/user-questions/types'
 import { CommandError } from './command-error.ts'
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
+import { writeLine } from './json-line.ts'
 
 /** How an ask ended, whatever that was: what `--json` prints. */
 export interface Report {
@@ -72,8 +73,4 @@ export function writeReport(report: Report, asJson: boolean): ExitCode {
     writeLine(process.stderr, { code, message, ...given })
   }
   return exitCode
-}
-
-export function writeLine(stream: NodeJS.WritableStream, value: unknown): void {
-  stream.write(`${JSON.stringify(value)}\n`)
 }

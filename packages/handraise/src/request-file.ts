@@ -1,9 +1,11 @@
 import { repairArguments } from '@handraise/tool-ask-user'
 import {
+  checkQuestions,
   describeIssues,
   issuesOfZod,
   questionSchema,
   type AskUserQuestionRequest,
+  type Question,
 } from '@handraise/user-questions/types'
 import { z } from 'zod'
 import { CommandError } from './command-error.ts'
@@ -21,9 +23,16 @@ const requestSchema = z.strictObject({
 
 /** Reads a request as JSON, as lenient as the ask tool is with a model. Throws `BAD_INPUT`, naming every field at fault. */
 export async function readRequest(file: string): Promise<AskUserQuestionRequest> {
-  const parsed = requestSchema.safeParse(withMultiSelect(repairArguments(await readJson(file))))
+  const request = withMultiSelect(repairArguments(await readJson(file)))
+  const parsed = requestSchema.safeParse(request)
   if (parsed.success) return parsed.data
-  throw new CommandError('BAD_INPUT', `${nameOf(file)}: ${describeIssues(issuesOfZod(parsed.error))}`)
+  const issues = issuesOfZod(parsed.error)
+  const known = new Set(issues.map(({ path }) => path))
+  const { questions } = (request ?? {}) as { questions?: unknown }
+  // What the types alone do not tell, so that one look mends all.
+  const more = Array.isArray(questions) ? checkQuestions(questions as Question[]) : []
+  issues.push(...more.filter(({ path }) => !known.has(path)))
+  throw new CommandError('BAD_INPUT', `${nameOf(file)}: ${describeIssues(issues)}`)
 }
 
 // The model's spelling of the field, in ours.

@@ -1,8 +1,10 @@
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { run } from './run-command.ts'
+import { command, run } from './run-command.ts'
 
 const QUESTION = {
   id: 'db',
@@ -178,6 +180,57 @@ describe('bad input', () => {
     const { exitCode, stderr } = await run(['ask', '-', '--answers', answers], REQUEST)
     expect(exitCode).toBe(2)
     expect(errorOf(stderr).message).toContain('bad-rule.json')
+  })
+})
+
+describe('an ask that fails in its surroundings', () => {
+  test('writes one line when nobody reads its output any more', async () => {
+    const shell = `echo '${REQUEST}' | '${process.execPath}' '${command}' ask - --policy first 2> '${join(directory, 'epipe')}' | head -0`
+    await promisify(execFile)('bash', ['-c', shell])
+    expect(errorOf(await readFile(join(directory, 'epipe'), 'utf8'))).toMatchObject({ code: 'INTERNAL' })
+  })
+
+  test('refuses a recording it cannot write before anybody is asked', async () => {
+    const { exitCode, stderr } = await run(
+      ['ask', '-', '--policy', 'first', '--record', '/no/where/at.all'],
+      REQUEST,
+    )
+    expect(exitCode).toBe(2)
+    expect(errorOf(stderr).message).toContain('/no/where')
+  })
+
+  test('prints no character that a terminal would obey', async () => {
+    const label = 'L\u009b2J\u202eX\u{e0041}'
+    const request = JSON.stringify({ questions: [{ id: 'a', question: 'A?', options: [{ label }] }] })
+    const { stdout } = await run(['ask', '-', '--policy', 'first'], request)
+    expect(stdout).toContain('L\\u009b2J\\u202eX\\udb40\\udc41')
+    expect(JSON.parse(stdout)).toEqual({ answers: [{ id: 'a', selected: [label] }] })
+  })
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 9],
+    ['SIGHUP', 9],
+  ] as const)('stopped by %s before anybody was asked says so in one line', async (signal, exit) => {
+    const child = spawn(process.execPath, [command, 'ask', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+    // It reads the request by then.
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    child.kill(signal)
+    expect(await ended).toBe(exit)
+    expect(errorOf(stderr)).toMatchObject({ code: 'SIGNALLED' })
+  })
+
+  test('reads no file without an end to its end', async () => {
+    const { exitCode, stderr } = await run(['ask', '/dev/zero', '--policy', 'first'])
+    expect(exitCode).toBe(2)
+    expect(errorOf(stderr).message).toContain('larger than')
+  })
+
+  test('accepts a byte order mark', async () => {
+    expect(await run(['ask', '-', '--policy', 'first'], `\ufeff${REQUEST}`)).toMatchObject({ exitCode: 0 })
   })
 })
 

@@ -12,12 +12,17 @@ export const AUTO_POLICIES: readonly AutoPolicy[] = ['refuse', 'recommended', 'f
 export function answerByPolicy(policy: AutoPolicy, question: Question): AnswerValue | undefined {
   if (question.guarded === true) return undefined
   const labels = (question.options ?? []).map(({ label }) => label)
-  const chosen =
-    policy === 'first'
-      ? labels
-      : policy === 'recommended'
-        ? labels.filter(label => splitRecommended(label).recommended)
-        : []
-  const count = policy === 'recommended' && question.multiSelect === true ? chosen.length : 1
-  return chosen.length === 0 ? undefined : { selected: chosen.slice(0, count) }
+  const [first] = labels
+  switch (policy) {
+    case 'refuse':
+      return undefined
+    case 'first':
+      return first === undefined ? undefined : { selected: [first] }
+    case 'recommended': {
+      const chosen = labels.filter(label => splitRecommended(label).recommended)
+      // Of two recommendations for one choice neither is the asker's.
+      const sure = chosen.length === 1 || (chosen.length > 1 && question.multiSelect === true)
+      return sure ? { selected: chosen } : undefined
+    }
+  }
 }

@@ -7,13 +7,15 @@ import {
   type Question,
   type UserQuestionProvider,
 } from '@handraise/user-questions/types'
-import { answerByPolicy, type AutoPolicy } from './policy.ts'
+import { answerByPolicy, AUTO_POLICIES, type AutoPolicy } from './policy.ts'
 import {
   matches,
+  parseAnswer,
   readRuleAnswer,
   toRules,
   withBy,
   type AnswerRule,
+  type RuleAnswer,
   type Script,
   type ScriptRule,
 } from './rule.ts'
@@ -52,6 +54,9 @@ export interface AutoProvider extends UserQuestionProvider {
  * among what the question offers. Every answer is marked `by: 'policy'`.
  */
 export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {}): AutoProvider {
+  if (!AUTO_POLICIES.includes(policy)) {
+    throw new TypeError(`policy: expected one of ${AUTO_POLICIES.join(', ')}, got ${JSON.stringify(policy)}`)
+  }
   const rules = toRules(script)
   const used = new Set<ScriptRule>()
   const transcript: TranscriptEntry[] = []
@@ -63,7 +68,9 @@ export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {
       throw new UserQuestionError('ASK_UNAVAILABLE', { reason, advice: refused })
     }
     for (const rule of rules) {
-      const given = typeof rule === 'function' ? await rule(question, request) : ruleAnswer(rule, question)
+      const given = await ask(rule, question, request, refused =>
+        transcript.push({ ...entry, by: rule, refused }),
+      )
       if (given === undefined) continue
       request.signal.throwIfAborted()
       used.add(rule)
@@ -83,7 +90,7 @@ export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {
     return answered
   }
 
-  async function ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
+  async function askAll(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
     request.signal.throwIfAborted()
     const answers: Answer[] = []
     for (const question of request.questions) answers.push(await answer(question, request))
@@ -94,12 +101,27 @@ export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {
     name: 'auto',
     transcript,
     unused: () => rules.filter((rule): rule is AnswerRule => typeof rule !== 'function' && !used.has(rule)),
-    ask: request => untilAborted(request.signal, () => ask(request)),
+    ask: request => untilAborted(request.signal, () => askAll(request)),
   }
 }
 
-function ruleAnswer(rule: AnswerRule, question: Question): AnswerRule['answer'] | undefined {
-  return matches(rule.match, question) ? rule.answer : undefined
+async function ask(
+  rule: ScriptRule,
+  question: Question,
+  request: ProviderRequest,
+  onFault: (fault: string) => void,
+): Promise<RuleAnswer | undefined> {
+  if (typeof rule !== 'function') return matches(rule.match, question) ? rule.answer : undefined
+  try {
+    const returned: unknown = await rule(question, request)
+    if (returned === undefined) return undefined
+    const given = parseAnswer(returned)
+    if (given !== undefined) return given
+    throw new TypeError(`the script's function returned no answer to question ${JSON.stringify(question.id)}`)
+  } catch (error) {
+    onFault(error instanceof Error ? error.message : String(error))
+    throw error
+  }
 }
 
 // A function of the script may never return.

@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import {
   answerSchema,
   canonicalJson,
+  checkAnswer,
   describeIssues,
   issuesOfZod,
   questionSchema,
@@ -31,31 +32,43 @@ const recordSchema = z.strictObject({
 
 type Recorded = z.infer<typeof recordSchema>
 
+export interface RecordingOptions {
+  /** Told when the file cannot be written; the person's answer goes on all the same. Default: a process warning. */
+  readonly onError?: ((error: Error) => void) | undefined
+}
+
 /**
  * Passes requests on to `provider` and appends each, with how it ended, to a file of JSON lines: the questions, then the
- * `answers` or how the person `ended` it. What nobody decided (an abort, a failure) is not recorded. A file that cannot
- * be written fails the ask: a recording with holes would replay as something that did not happen.
+ * `answers` or how the person `ended` it. What nobody decided (an abort, a failure, an answer that does not hold) is not
+ * recorded.
  */
-export function recordingProvider(provider: UserQuestionProvider, file: string): UserQuestionProvider {
+export function recordingProvider(
+  provider: UserQuestionProvider,
+  file: string,
+  { onError = error => process.emitWarning(error) }: RecordingOptions = {},
+): UserQuestionProvider {
   // One write at a time, so that requests answered at once do not mix their lines.
   let writing: Promise<void> = Promise.resolve()
   const write = (recorded: Recorded): Promise<void> => {
-    writing = writing.catch(() => {}).then(() => appendFile(file, `${JSON.stringify(recorded)}\n`))
+    writing = writing.then(() => appendFile(file, `${JSON.stringify(recorded)}\n`)).catch(onError)
     return writing
   }
   return {
     name: provider.name === undefined ? 'recording' : `recording ${provider.name}`,
     async ask(request) {
       const questions = [...request.questions] as Recorded['questions']
+      let answer: AskUserQuestionAnswer
       try {
-        const answer = await provider.ask(request)
-        await write({ questions, answers: asRecorded(answer.answers) })
-        return answer
+        answer = await provider.ask(request)
       } catch (error) {
         const ended = recordEnding(error)
-        if (ended !== undefined) await write({ questions, ended })
+        if (ended !== undefined && !request.signal.aborted) await write({ questions, ended })
         throw error
       }
+      const check = checkAnswer(request.questions, answer)
+      if (check.ok && !request.signal.aborted)
+        await write({ questions, answers: asRecorded(check.answer.answers) })
+      return answer
     },
   }
 }

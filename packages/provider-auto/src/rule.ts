@@ -1,5 +1,5 @@
 import type { Answer, AnswerValue, ProviderRequest, Question } from '@handraise/user-questions/types'
-import { checkValue, describeIssues, foldLabel, isBlank } from '@handraise/user-questions/types'
+import { checkValue, describeIssues, foldLabel, isBlank, issuesOfZod } from '@handraise/user-questions/types'
 import { z } from 'zod'
 
 /** Which questions a rule is for. Every field given must hold. A text matches the whole field; case is ignored. */
@@ -36,6 +36,9 @@ export type Script = readonly ScriptRule[] | Readonly<Record<string, RuleAnswer>
 
 /** An object whose keys are question ids is short for one rule an id. */
 export function toRules(script: Script): ScriptRule[] {
+  if (typeof script !== 'object' || script === null) {
+    throw new TypeError('script: expected answers by question id, or a list of rules')
+  }
   if (Array.isArray(script)) return [...(script as readonly ScriptRule[])]
   return Object.entries(script as Readonly<Record<string, RuleAnswer>>).map(([id, answer]) => ({
     match: { id },
@@ -100,15 +103,26 @@ export function withBy(id: string, value: AnswerValue): Answer {
   return { ...value, id, by: 'policy' }
 }
 
-const answerSchema = z.union([
-  z.string(),
-  z.array(z.string()),
-  z.strictObject({
-    selected: z.array(z.string()).optional(),
-    custom: z.string().optional(),
-    note: z.string().optional(),
-  }),
-])
+const answerSchema: z.ZodType<RuleAnswer> = z.union(
+  [
+    z.string(),
+    z.array(z.string()),
+    z.strictObject({
+      selected: z.array(z.string()).optional(),
+      custom: z.string().optional(),
+      note: z.string().optional(),
+    }),
+  ],
+  { error: 'expected a label, a list of labels, or { selected?, custom?, note? }' },
+)
+
+/** What a function of a script returned, if it is an answer; it may be a whole entry of one. */
+export function parseAnswer(value: unknown): RuleAnswer | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return answerSchema.safeParse(value).data
+  const { id: _, by: __, ...entry } = value as Readonly<Record<string, unknown>>
+  return answerSchema.safeParse(entry).data
+}
 
 // `/…/flags` is a pattern; anything else is a text.
 const matchTextSchema = z.string().transform((text, context) => {
@@ -122,19 +136,27 @@ const matchTextSchema = z.string().transform((text, context) => {
   }
 })
 
-/** A script as a JSON file holds it: answers by question id, or a list of `{ match, answer }`. */
-export const scriptSchema: z.ZodType<Script> = z.union([
-  z.array(
-    z.strictObject({
-      match: z
-        .strictObject({
-          id: matchTextSchema.optional(),
-          header: matchTextSchema.optional(),
-          question: matchTextSchema.optional(),
-        })
-        .refine(match => Object.keys(match).length > 0, 'needs at least one of id, header, question'),
-      answer: answerSchema,
-    }),
-  ),
-  z.record(z.string(), answerSchema),
-])
+const rulesSchema = z.array(
+  z.strictObject({
+    match: z
+      .strictObject({
+        id: matchTextSchema.optional(),
+        header: matchTextSchema.optional(),
+        question: matchTextSchema.optional(),
+      })
+      .refine(match => Object.keys(match).length > 0, 'needs at least one of id, header, question'),
+    answer: answerSchema,
+  }),
+)
+
+const byIdSchema = z.record(z.string(), answerSchema)
+
+/**
+ * Reads a script as a JSON file holds it: answers by question id, or a list of `{ match, answer }`, where a pattern is
+ * written `"/deploy/i"`. Throws a `TypeError` that names every fault by its path.
+ */
+export function readScript(value: unknown): Script {
+  const parsed = Array.isArray(value) ? rulesSchema.safeParse(value) : byIdSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new TypeError(describeIssues(issuesOfZod(parsed.error)))
+}

@@ -1,4 +1,4 @@
-import { autoProvider, scriptSchema, type AutoOptions } from '@handraise/provider-auto'
+import { autoProvider, readScript, type AutoOptions } from '@handraise/provider-auto'
 import { UserQuestionService, type Question, type UserQuestionError } from '@handraise/user-questions'
 import { Context } from 'cordis'
 import { describe, expect, test } from 'vitest'
@@ -179,20 +179,39 @@ describe('a policy', () => {
 
 describe('a script file', () => {
   test('holds answers by id, or rules with patterns', () => {
-    expect(scriptSchema.parse({ db: 'SQLite', skipped: {} })).toEqual({ db: 'SQLite', skipped: {} })
-    expect(scriptSchema.parse([{ match: { question: '/deploy/i' }, answer: ['No'] }])).toEqual([
+    expect(readScript({ db: 'SQLite', skipped: {} })).toEqual({ db: 'SQLite', skipped: {} })
+    expect(readScript([{ match: { question: '/deploy/i' }, answer: ['No'] }])).toEqual([
       { match: { question: /deploy/i }, answer: ['No'] },
     ])
   })
 
-  test.each([
-    [[{ match: {}, answer: 'x' }], 'needs at least one'],
-    [[{ match: { id: '/(/' }, answer: 'x' }], 'regular expression'],
-    [[{ match: { id: 'a' } }], 'answer'],
-    [{ a: 7 }, 'a'],
-  ])('that says %j is refused', (script, message) => {
-    const parsed = scriptSchema.safeParse(script)
-    expect(parsed.success).toBe(false)
-    expect(JSON.stringify(parsed.error?.issues)).toContain(message)
+  test.each<[unknown, string]>([
+    [[{ match: {}, answer: 'x' }], '[0].match: needs at least one'],
+    [[{ match: { id: '/(/' }, answer: 'x' }], '[0].match.id: is no regular expression'],
+    [[{ match: { id: 'a' } }], '[0].answer: expected a label'],
+    [{ a: 7 }, 'a: expected a label'],
+    [{ a: { selected: 'x' } }, 'a: expected a label'],
+    [7, 'expected record'],
+  ])('that says %j is refused, naming the place', (script, message) => {
+    expect(() => readScript(script)).toThrow(message)
   })
+})
+
+test('a function that returns no answer fails the ask, and the transcript says so', async () => {
+  for (const returned of [7, null, { chosen: 'x' }]) {
+    const { refusal, provider } = await mount({ script: [() => returned as never] })
+    expect(await refusal(DB)).toMatchObject({ code: 'PROVIDER_FAILED' })
+    expect(provider.transcript).toMatchObject([{ refused: expect.stringContaining('returned no answer') }])
+  }
+})
+
+test('a policy or a script that is none is refused at once', () => {
+  expect(() => autoProvider({ policy: 'always' as never })).toThrow('refuse, recommended, first')
+  expect(() => autoProvider({ script: 7 as never })).toThrow('script')
+})
+
+test('two recommendations for one choice are no recommendation', async () => {
+  const { refusal } = await mount({ policy: 'recommended' })
+  const options = [{ label: 'A (Recommended)' }, { label: 'B (Recommended)' }]
+  expect(await refusal({ ...DB, options })).toMatchObject({ details: { reason: 'no-rule' } })
 })

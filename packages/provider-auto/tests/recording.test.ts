@@ -78,11 +78,29 @@ test('what nobody decided is not recorded', async () => {
   await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a recording that cannot be written fails the ask', async () => {
+test('a recording that cannot be written is reported, and the answer goes on', async () => {
+  const errors: Error[] = []
+  const onError = (error: Error): void => void errors.push(error)
   const ask = await through(
-    recordingProvider(autoProvider({ policy: 'first' }), join(directory, 'no', 'file')),
+    recordingProvider(autoProvider({ policy: 'first' }), join(directory, 'no', 'file'), { onError }),
   )
-  await expect(ask(DB)).rejects.toMatchObject({ code: 'PROVIDER_FAILED' })
+  expect((await ask(DB)).answers[0]?.selected).toEqual(['Postgres'])
+  expect(errors).toMatchObject([{ code: 'ENOENT' }])
+})
+
+test('an answer that came after the abort is not recorded', async () => {
+  const ctx = new Context()
+  await ctx.plugin(UserQuestionService)
+  let answer = (_: { answers: never[] }): void => {}
+  const late = { ask: () => new Promise<{ answers: never[] }>(resolve => (answer = resolve)) }
+  ctx.userQuestions.registerProvider(recordingProvider(late, file))
+  const controller = new AbortController()
+  const asking = ctx.userQuestions.ask({ questions: [DB], signal: controller.signal })
+  controller.abort()
+  await expect(asking).rejects.toMatchObject({ code: 'ASK_ABORTED' })
+  answer({ answers: [] })
+  await new Promise(resolve => setImmediate(resolve))
+  await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 test.each([

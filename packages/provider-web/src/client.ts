@@ -68,7 +68,10 @@ const SILENCE_MS = 45_000
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 10_000
 
-/** Speaks to an inbox server by `fetch` alone. Every refusal is an `InboxClientError`. */
+/**
+ * Speaks to an inbox server by `fetch` alone. Every refusal is an `InboxClientError`. What may be sent twice without
+ * harm is, when the connection breaks: all but an `open` without a key.
+ */
 export class InboxClient {
   private readonly base: string
   private readonly token: string
@@ -86,7 +89,8 @@ export class InboxClient {
 
   /** Opens a request, or joins the one of the same key. */
   open(request: OpenBody): Promise<Opened> {
-    return this.call('POST', 'requests', request)
+    // Without a key, sending it again could ask twice.
+    return this.call('POST', 'requests', request, { repeatable: request.key !== undefined })
   }
 
   async get(id: string): Promise<PublicRequest> {
@@ -113,7 +117,7 @@ export class InboxClient {
           'GET',
           `${pathOf(id)}/wait`,
           undefined,
-          signal,
+          { signal },
         )
         if (request !== undefined) return request as SettledPublicRequest
         reached = true
@@ -220,8 +224,19 @@ export class InboxClient {
     return this.call('POST', `${pathOf(id)}/${how}`, { commandId, surface, by, ...body })
   }
 
-  private async call<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-    const response = await this.request(method, path, body, signal)
+  private async call<T>(
+    method: string,
+    path: string,
+    body?: object,
+    { signal, repeatable = true }: { signal?: AbortSignal | undefined; repeatable?: boolean } = {},
+  ): Promise<T> {
+    const send = (): Promise<Response> => this.request(method, path, body, signal)
+    const response = await send().catch(async (error: unknown) => {
+      if (!repeatable || !isUnreachable(error)) throw error
+      // Connections kept from before a restart may be found closed only when they are used: a little later they are.
+      await pause(1, signal)
+      return send()
+    })
     try {
       return (await response.json()) as T
     } catch (error) {
@@ -282,6 +297,10 @@ function badResponse(status: number, cause?: unknown): InboxClientError {
     status,
     cause,
   })
+}
+
+function isUnreachable(error: unknown): boolean {
+  return InboxClientError.isInstance(error) && error.code === 'UNREACHABLE'
 }
 
 // What another attempt may mend.

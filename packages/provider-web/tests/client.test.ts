@@ -8,7 +8,7 @@ async function take(events: AsyncGenerator<InboxEvent, void, void>, count: numbe
   while (taken.length < count) {
     const { value, done } = await events.next()
     if (done === true) break
-    taken.push(value as InboxEvent)
+    taken.push(value)
   }
   return taken
 }
@@ -65,6 +65,29 @@ describe('the client', () => {
     await expect(odd.list()).rejects.toMatchObject({ code: 'BAD_RESPONSE', status: 404 })
     const empty = new InboxClient({ url, token: TOKEN, fetch: async () => new Response('') })
     await expect(empty.list()).rejects.toMatchObject({ code: 'BAD_RESPONSE', status: 200 })
+  })
+
+  test('sends a decision again when the connection breaks, and it counts once', async () => {
+    const { url, ask, inbox } = await serve()
+    let broken = 0
+    const client = new InboxClient({
+      url,
+      token: TOKEN,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init)
+        if (init?.method !== 'POST' || broken > 0) return response
+        broken += 1
+        throw new TypeError('the receipt was lost')
+      },
+    })
+    const id = await ask()
+    expect(await client.answer(id, 'SQLite')).toMatchObject({ repeated: true, request: { id } })
+    broken = 0
+    await expect(client.open({ questions: [DB] as never })).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    expect((await inbox.list({ state: 'pending' })).requests).toHaveLength(1)
+    broken = 0
+    const { joined } = await client.open({ questions: [DB] as never, key: 'k' })
+    expect(joined).toBe(true)
   })
 
   test('finds a request by any id, whatever characters it has', async () => {

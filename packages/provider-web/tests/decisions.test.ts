@@ -79,7 +79,7 @@ describe('answering', () => {
           }),
         ),
       )
-      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409])
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 409]))
       const winner = replies.find(({ status }) => status === 200)!.json.request.settlement
       const loser = replies.find(({ status }) => status === 409)!.json
       expect(loser).toMatchObject({ code: 'ALREADY_SETTLED', id, settlement: winner })

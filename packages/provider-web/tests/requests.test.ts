@@ -10,7 +10,7 @@ const LUNCH: RequestKind = {
       ? [
           {
             id: 'lunch',
-            question: `Is it ${String(payload.dish)}?`,
+            question: `Is it ${JSON.stringify(payload.dish)}?`,
             options: [{ label: 'Yes' }, { label: 'No' }],
           },
         ]
@@ -155,7 +155,7 @@ describe('opening a request', () => {
     inbox.registerKind(LUNCH)
     const { json } = await call('POST', '/api/requests', { kind: 'lunch', payload: { dish: 'soup' } })
     expect(json.request).toMatchObject({ kind: 'lunch', payload: { dish: 'soup' } })
-    expect(json.request.questions[0].question).toBe('Is it soup?')
+    expect(json.request.questions[0].question).toBe('Is it "soup"?')
     const { request } = await client.answer(json.request.id, 'yes')
     expect(request.settlement?.answer).toEqual({ eaten: true })
     const bad = await call('POST', '/api/requests', { kind: 'lunch', payload: { no: 'dish' } })

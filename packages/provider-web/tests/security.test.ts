@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DB, send, serve, stream, TOKEN } from './served.ts'
@@ -329,4 +331,16 @@ test('two thousand idle connections do not stop an answer', async () => {
   const begun = performance.now()
   await client.answer(id, 'SQLite')
   expect(performance.now() - begun).toBeLessThan(2_000)
+})
+
+test('a connection that sends slowly or falls silent is ended in time', async () => {
+  const { call } = await serve()
+  const seen: Server[] = []
+  const see = (message: unknown): void => void seen.push((message as { server: Server }).server)
+  subscribe('http.server.request.start', see)
+  onTestFinished(() => void unsubscribe('http.server.request.start', see))
+  await call('GET', '/api/requests')
+  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = seen[0]!
+  expect([headersTimeout, requestTimeout, timeout]).toEqual([10_000, 30_000, 120_000])
+  expect(keepAliveTimeout).toBeGreaterThan(0)
 })

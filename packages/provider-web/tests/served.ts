@@ -22,6 +22,14 @@ export interface Reply {
   readonly json: any
 }
 
+export interface SentEvent {
+  readonly event?: string
+  readonly id?: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  readonly data?: any
+  readonly comment?: string
+}
+
 /** A host with an inbox, served on a port of its own until the test is over. */
 export async function serve({
   inbox: config = {},
@@ -103,19 +111,14 @@ export async function stream(
   })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
-  let ended = false
-  const more = async (): Promise<void> => {
-    const { done, value } = await reader.read()
-    if (done) ended = true
-    else text += value
-  }
-  /** The next event, or comment. */
-  const next = async (): Promise<
-    { event?: string; id?: string; data?: any; comment?: string } | undefined
-  > => {
-    while (!text.includes('\n\n') && !ended) await more()
+  /** The next event, or comment; nothing when the stream has ended. */
+  const next = async (): Promise<SentEvent | undefined> => {
+    while (!text.includes('\n\n')) {
+      const { done, value } = await reader.read()
+      if (done) return undefined
+      text += value
+    }
     const at = text.indexOf('\n\n')
-    if (at < 0) return undefined
     const block = text.slice(0, at)
     text = text.slice(at + 2)
     if (block.startsWith(':')) return { comment: block.slice(1).trim() }

@@ -39,10 +39,22 @@ export function parseAskUserArguments(raw: unknown): ParsedArguments<AskUserArgu
   const faults = parsed.ok ? [] : [...parsed.faults]
   const known = new Set(faults.map(fault => fault.slice(0, fault.indexOf(':'))))
   for (const { path, message } of questionFaults(repaired)) {
-    if (!known.has(path)) faults.push(`${path}: ${message}`)
+    // A fault of an option says enough about what is in it.
+    if (!known.has(path) && !known.has(path.replace(/\.label$/u, ''))) faults.push(`${path}: ${message}`)
   }
   if (parsed.ok && faults.length === 0) return parsed
-  return { ok: false, faults: [...faults, `send for example ${EXAMPLE}`] }
+  return { ok: false, faults: [...bounded(faults), `send for example ${EXAMPLE}`] }
+}
+
+// A model need not read more to mend what it sent.
+const MOST_FAULTS = 20
+const MOST_CHARACTERS = 300
+
+function bounded(faults: readonly string[]): string[] {
+  const told = faults
+    .slice(0, MOST_FAULTS)
+    .map(fault => (fault.length <= MOST_CHARACTERS ? fault : `${fault.slice(0, MOST_CHARACTERS)}…`))
+  return faults.length > told.length ? [...told, `and ${faults.length - told.length} more`] : told
 }
 
 export function toQuestions({ questions }: AskUserArguments): Question[] {

@@ -57,7 +57,8 @@ export class ToolService extends Service {
    * aborted before the call (`ABORTED`) and whatever the tool throws are results with `isError`.
    */
   async execute(invocation: ToolInvocation): Promise<ToolResult> {
-    const { name, arguments: raw, ...call } = invocation
+    const { name, arguments: raw, signal = new AbortController().signal, ...rest } = invocation
+    const call = { ...rest, signal }
     const tool = this.get(name)
     if (tool === undefined) {
       const offered = [...this.byName.keys()].map(known => JSON.stringify(known)).join(', ')

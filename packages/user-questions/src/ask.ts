@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { checkAnswer, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
 import type { Clock } from './clock.ts'
 import {
@@ -189,14 +190,32 @@ export class Ask {
     else this.end(new UserQuestionError('BAD_ANSWER', { provider: this.provider.name, issues: check.issues }))
   }
 
-  private fail(error: unknown): void {
+  private fail(thrown: unknown): void {
     if (this.ending !== undefined) return
-    if (UserQuestionError.isInstance(error) && this.mayEndWith(error.code)) {
-      this.end(this.withCheckedAnswers(error))
-    } else {
-      const details = { provider: this.provider.name, fault: faultOf(error) }
-      this.end(new UserQuestionError('PROVIDER_FAILED', details, { cause: error }))
+    let error: AnyUserQuestionError
+    try {
+      error = this.readFailure(thrown)
+    } catch {
+      // Not even its message can be read.
+      error = this.providerFailed('it threw what cannot be read', thrown)
     }
+    this.end(error)
+  }
+
+  // What a provider throws may come from another copy of this package, or only look like an error of it.
+  private readFailure(thrown: unknown): AnyUserQuestionError {
+    if (!UserQuestionError.isInstance(thrown) || !this.mayEndWith(thrown.code)) {
+      return this.providerFailed(faultOf(thrown), thrown)
+    }
+    const details = endingDetailsSchema.safeParse(thrown.details)
+    if (!details.success || (thrown.code === 'ASK_CLARIFIED' && details.data.text === undefined)) {
+      return this.providerFailed(`it ended with ${thrown.code} without the details that belong to it`, thrown)
+    }
+    return this.withCheckedAnswers(thrown)
+  }
+
+  private providerFailed(fault: string, cause: unknown): UserQuestionError<'PROVIDER_FAILED'> {
+    return new UserQuestionError('PROVIDER_FAILED', { provider: this.provider.name, fault }, { cause })
   }
 
   private mayEndWith(code: UserQuestionErrorCode): boolean {
@@ -233,6 +252,11 @@ function faultOf(thrown: unknown): string {
     return typeof thrown
   }
 }
+
+const endingDetailsSchema = z.looseObject({
+  reason: z.string().optional(),
+  text: z.string().optional(),
+})
 
 // Only the inbox keeps deadlines of its own; another provider's word for it is not taken.
 function isDefaulted({ answers }: AskUserQuestionAnswer): boolean {

@@ -16,9 +16,19 @@ export function pathOf(path: readonly PropertyKey[]): string {
   return z.core.toDotPath([...path])
 }
 
-/** One line that names every fault. */
+/** How much of the faults goes into one line: a model need not read more to mend what it sent. */
+const MOST_ISSUES = 20
+const MOST_CHARACTERS = 300
+
+/** One line that names the faults: at most 20 of them, each cut at 300 UTF-16 units. */
 export function describeIssues(issues: readonly Issue[]): string {
-  return issues
-    .map(issue => (issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`))
-    .join('; ')
+  const lines = issues
+    .slice(0, MOST_ISSUES)
+    .map(({ path, message }) => cut(path === '' ? message : `${path}: ${message}`))
+  const more = issues.length - lines.length
+  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`
 }

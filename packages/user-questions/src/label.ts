@@ -1,9 +1,11 @@
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+
 /**
  * What two labels have in common when a person could not tell them apart in what they type:
- * canonical composition, surrounding space and case are ignored.
+ * canonical composition, characters that show nothing, surrounding space and case are ignored.
  */
 export function foldLabel(label: string): string {
-  return label.normalize('NFC').trim().toLowerCase()
+  return label.normalize('NFC').replace(INVISIBLE, '').trim().toLowerCase()
 }
 
 const RECOMMENDED = /\s*(?:\(recommended\)|（推荐）)\s*$/iu

@@ -39,7 +39,8 @@ export function checkQuestions(questions: readonly Question[]): Issue[] {
     return [{ path: 'questions', message: `expected an array, got ${typeName(questions)}` }]
   const issues: Issue[] = []
   const ids = new Set<string>()
-  questions.forEach((question: Question | null, index) => {
+  // Not by forEach alone, which leaves out the holes of a sparse list.
+  Array.from(questions).forEach((question: Question | null | undefined, index) => {
     const path = `questions[${index}]`
     if (typeof question !== 'object' || question === null || Array.isArray(question)) {
       issues.push({ path, message: `expected an object, got ${typeName(question)}` })
@@ -73,6 +74,8 @@ function checkOptions(question: Question, path: string, issues: Issue[]): boolea
     const label = option?.label
     if (!checkText(label, at, issues)) return
     checkTypes(option ?? {}, OPTION_TYPES, `${path}.options[${index}]`, issues)
+    const preview = (option as QuestionOption).preview
+    if (preview) checkTypes(preview, PREVIEW_TYPES, `${path}.options[${index}].preview`, issues)
     const folded = foldLabel(label)
     const twin = seen.get(folded)
     if (twin !== undefined) {
@@ -127,6 +130,8 @@ const OPTION_TYPES = { description: 'string', preview: 'object' } as const satis
   Record<keyof QuestionOption, string>
 >
 
+const PREVIEW_TYPES = { format: 'string', content: 'string' } as const
+
 /** A fault for each field that is there with a value of another type. */
 export function checkTypes(
   value: object,
@@ -149,7 +154,7 @@ function withArticle(noun = ''): string {
 }
 
 function checkText(value: unknown, path: string, issues: Issue[]): value is string {
-  if (typeof value === 'string' && value.trim() !== '') return true
+  if (typeof value === 'string' && foldLabel(value) !== '') return true
   issues.push({
     path,
     message: typeof value === 'string' ? 'must not be blank' : `expected a string, got ${typeName(value)}`,

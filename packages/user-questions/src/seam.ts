@@ -98,7 +98,7 @@ export class Seam {
     try {
       ask = this.admit(request)
     } catch (error) {
-      return Promise.reject(error)
+      return Promise.reject(UserQuestionError.isInstance(error) ? error : unreadable(error))
     }
     this.asks.set(ask.id, ask)
     return new Promise((resolve, reject) => {
@@ -156,14 +156,8 @@ export class Seam {
     const provider = this.current
     if (provider === undefined) throw new UserQuestionError('NO_PROVIDER')
     const timeoutMs = this.effectiveTimeoutMs(request)
-    const throughInbox = provider === this.inbox
-    try {
-      return new Ask(crypto.randomUUID(), request, provider, this.host.clock, timeoutMs, throughInbox)
-    } catch (error) {
-      // Such as a question that holds itself.
-      const issues = [{ path: 'questions', message: `are no plain data: ${(error as Error).message}` }]
-      throw new UserQuestionError('BAD_QUESTIONS', { issues }, { cause: error })
-    }
+    const { clock } = this.host
+    return new Ask(crypto.randomUUID(), request, provider, clock, timeoutMs, provider === this.inbox)
   }
 
   // The order is the contract (seed 002, section 3): the first check that fails names the code.
@@ -188,6 +182,9 @@ export class Seam {
     checkTypes(request, { session: 'string', key: 'string' }, '', issues)
     const timeoutIssue = checkTimeout(request.timeoutMs)
     if (timeoutIssue !== undefined) issues.push(timeoutIssue)
+    if (request.signal !== undefined && request.signal !== null && !isSignal(request.signal)) {
+      issues.push({ path: 'signal', message: `expected an AbortSignal, got ${typeName(request.signal)}` })
+    }
     if (issues.length > 0) return new UserQuestionError('BAD_QUESTIONS', { issues })
     return undefined
   }
@@ -204,4 +201,15 @@ function checkTimeout(timeoutMs: number | undefined | null): Issue | undefined {
   if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < Infinity) return undefined
   const got = typeof timeoutMs === 'number' ? timeoutMs : typeName(timeoutMs)
   return { path: 'timeoutMs', message: `expected a number of milliseconds above 0, got ${got}` }
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null) return false
+  return 'aborted' in value && 'addEventListener' in value && typeof value.addEventListener === 'function'
+}
+
+// Such as a question that holds itself, or a getter that throws.
+function unreadable(error: unknown): UserQuestionError<'BAD_QUESTIONS'> {
+  const issues = [{ path: 'request', message: 'is no plain data: it cannot be read' }]
+  return new UserQuestionError('BAD_QUESTIONS', { issues }, { cause: error })
 }

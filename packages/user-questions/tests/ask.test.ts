@@ -430,3 +430,43 @@ describe('the request handed to the provider', () => {
     expect(provider.requests[2]?.signal.reason).toBe(await gone)
   })
 })
+
+describe('a provider that throws what cannot be read', () => {
+  const brand = Symbol.for('handraise.UserQuestionError')
+  const bomb = (name: string, on: object = new Error('x')): object =>
+    Object.defineProperty(on, name, {
+      get() {
+        throw new Error('no')
+      },
+    })
+  test.each<[string, () => unknown]>([
+    ['an error whose message throws', () => bomb('message')],
+    ['an error of the seam without details', () => ({ [brand]: true, code: 'ASK_CANCELLED' })],
+    [
+      'an error of the seam whose details throw',
+      () => bomb('details', { [brand]: true, code: 'ASK_CANCELLED' }),
+    ],
+    ['a message to the asker without words', () => ({ [brand]: true, code: 'ASK_CLARIFIED', details: {} })],
+    [
+      'an object that answers nothing',
+      () =>
+        new Proxy(
+          {},
+          {
+            has: () => {
+              throw new Error('no')
+            },
+          },
+        ),
+    ],
+  ])('fails the ask: %s', async (_, make) => {
+    expect((await askOf(() => Promise.reject(make()))).error?.code).toBe('PROVIDER_FAILED')
+    expect(
+      (
+        await askOf(() => {
+          throw make()
+        })
+      ).error?.code,
+    ).toBe('PROVIDER_FAILED')
+  })
+})

@@ -27,3 +27,7 @@ test('only the bare label Other means the free-text row', () => {
   for (const label of ['Something else', 'Other (please specify)', 'Others', ''])
     expect(isOtherLabel(label)).toBe(false)
 })
+
+test('characters that show nothing do not tell two labels apart', () => {
+  expect(foldLabel('Ye\u200bs\u00ad')).toBe(foldLabel('yes'))
+})

@@ -208,7 +208,22 @@ describe('a request that cannot be asked', () => {
     ctx.userQuestions.registerProvider({ ask: () => expect.fail('the provider was called') })
     const circular: Record<string, unknown> = { ...STORE }
     circular.preview = circular
-    for (const request of [undefined, null, 7, { questions: [circular] }]) {
+    const unreadable = Object.defineProperty({}, 'questions', {
+      get() {
+        throw new Error('no')
+      },
+    })
+    const requests = [
+      undefined,
+      null,
+      7,
+      { questions: [circular] },
+      unreadable,
+      { questions: [STORE], signal: {} },
+    ]
+    const sparse: unknown[] = []
+    sparse[1] = STORE
+    for (const request of [...requests, { questions: sparse }]) {
       await expect(ctx.userQuestions.ask(request as never)).rejects.toMatchObject({ code: 'BAD_QUESTIONS' })
     }
   })

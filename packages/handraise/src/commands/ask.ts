@@ -6,10 +6,11 @@ import {
 import { Context } from 'cordis'
 import { chooseProvider, type ProviderChoice } from '../choose-provider.ts'
 import { CommandError } from '../command-error.ts'
-import { EXIT, type ExitCode } from '../exit-code.ts'
+import type { ExitCode } from '../exit-code.ts'
 import { apply as applyPreset } from '../preset.ts'
 import { reportAnswer, reportError, writeReport } from '../report.ts'
 import { readRequest } from '../request-file.ts'
+import { handleSignals } from '../signals.ts'
 import type { InboxChoice } from '../inbox-connection.ts'
 
 export interface AskOptions extends ProviderChoice, InboxChoice {
@@ -44,19 +45,21 @@ async function askHere(
 ): Promise<ExitCode> {
   const { provider, prompts, close } = await chooseProvider(options, inputTaken)
   const stop = new AbortController()
-  const onSignal = (signal: NodeJS.Signals): void => {
-    // Without a prompt there is nothing to dismiss.
-    if (signal === 'SIGINT' && !prompts) process.exit(EXIT.signalled)
-    const dismissed = new UserQuestionError('ASK_CANCELLED', { reason: 'dismissed by the user' })
-    stop.abort(signal === 'SIGINT' ? dismissed : new Error(`stopped by ${signal}`))
-  }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.on(signal, onSignal)
+  // Without a prompt there is nothing to dismiss: what a signal means then is not changed.
+  const release = !prompts
+    ? () => {}
+    : handleSignals(signal =>
+        stop.abort(
+          signal === 'SIGINT'
+            ? new UserQuestionError('ASK_CANCELLED', { reason: 'dismissed by the user' })
+            : new Error(`stopped by ${signal}`),
+        ),
+      )
   try {
     const report = await askThrough(provider, { ...request, signal: stop.signal })
     return writeReport(report, options.json === true)
   } finally {
-    for (const signal of signals) process.off(signal, onSignal)
+    release()
     close()
   }
 }

@@ -46,27 +46,23 @@ const SCRIPT = {
 
 /** `handraise demo`: an agent without a model that asks three questions, one after the other. */
 export async function demo(): Promise<ExitCode> {
-  const interactive = process.stdin.isTTY && process.stdout.isTTY
+  const { judgeTerminal, terminalProvider } = await import('@handraise/provider-terminal')
+  const { input, output, close } = openTerminal(false)
+  const interactive = judgeTerminal({ input, output, env: process.env }).mode !== 'none'
   const scripted = interactive ? undefined : autoProvider({ script: SCRIPT })
-  const terminal = openTerminal(false)
   const ctx = new Context()
-  const provider =
-    scripted ??
-    (await import('@handraise/provider-terminal')).terminalProvider({
-      input: terminal.input,
-      output: terminal.output,
-    })
+  const provider = scripted ?? terminalProvider({ input, output })
   await ctx.plugin({ name: 'handraise', apply: applyPreset }, { provider })
   say(
     interactive
       ? 'A scripted agent asks you three questions.'
-      : 'A scripted agent asks three questions; a script answers, as this is no terminal.',
+      : 'A scripted agent asks three questions; a script answers, as nobody can be asked here.',
   )
   try {
     return await runAgent(ctx, scripted)
   } finally {
     await ctx.fiber.dispose()
-    terminal.close()
+    close()
   }
 }
 

@@ -12,7 +12,9 @@ import { CommandError } from '../command-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { connectInbox, type InboxChoice } from '../inbox-connection.ts'
 import { parseJson, readJson } from '../read-json.ts'
-import { writeLine, writeReport, type Report } from '../report.ts'
+import { writeLine } from '../json-line.ts'
+import { writeReport, type Report } from '../report.ts'
+import { handleSignals } from '../signals.ts'
 
 export interface JsonChoice extends InboxChoice {
   readonly json?: boolean | undefined
@@ -51,9 +53,7 @@ async function waitFor(
   withdraws: boolean,
 ): Promise<ExitCode> {
   const stop = new AbortController()
-  const onSignal = (signal: NodeJS.Signals): void => stop.abort(signal)
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.once(signal, onSignal)
+  const release = handleSignals(signal => stop.abort(signal))
   try {
     const { settlement } = await client.wait(id, { signal: stop.signal })
     return writeReport(reportSettlement(settlement), json === true)
@@ -66,7 +66,7 @@ async function waitFor(
       : `the question stays; wait for it with: handraise wait ${id}`
     throw new CommandError('SIGNALLED', `stopped by ${String(stop.signal.reason)}; ${kept}`, { cause: error })
   } finally {
-    for (const signal of signals) process.off(signal, onSignal)
+    release()
   }
 }
 
@@ -204,8 +204,10 @@ async function settle(
 
 /** What the inbox refused, in the words of a command. */
 export function refusalOf({ code, message, settlement, body }: InboxClientError): CommandError {
+  if (code === 'UNREACHABLE') return new CommandError('ASK_UNAVAILABLE', `${message}; nobody was asked`)
+  if (code === 'UNAUTHORIZED') return new CommandError('BAD_USAGE', message)
   if (code === 'ALREADY_SETTLED' && settlement !== undefined)
-    return alreadySettled(String(body['id'] ?? ''), settlement)
+    return alreadySettled(typeof body['id'] === 'string' ? body['id'] : 'of that id', settlement)
   const bad = [
     'UNKNOWN_REQUEST',
     'BAD_ANSWER',

@@ -8,7 +8,8 @@ import { UserQuestionService } from '@handraise/user-questions'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
-import { writeLine } from '../report.ts'
+import { writeLine } from '../json-line.ts'
+import { handleSignals } from '../signals.ts'
 
 export interface ServeOptions {
   /** The database file. */
@@ -94,7 +95,7 @@ function defaultFile(): string {
 
 function untilStopped(): Promise<void> {
   return new Promise(stop => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop())
+    handleSignals(() => stop())
   })
 }
 
