@@ -14,7 +14,7 @@ const cli = createRequire(import.meta.url)
 function time(args, input) {
   const started = process.hrtime.bigint()
   const { status, stderr } = spawnSync(process.execPath, args, { input })
-  if (status !== 0) throw new Error(`node ${args.join(' ')}: exit ${status}: ${stderr}`)
+  if (status !== 0) throw new Error(`node ${args.join(' ')}: exit ${status}: ${String(stderr)}`)
   return Number(process.hrtime.bigint() - started) / 1e6
 }
 

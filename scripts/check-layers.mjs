@@ -2,6 +2,7 @@
 // What a package's source imports must also be among its dependencies. Prints every breach and exits 1.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import ts from 'typescript'
 
 const BANDS = [
   ['handraise'],
@@ -12,7 +13,6 @@ const BANDS = [
 ]
 // The core stands on these alone.
 const CORE = { package: 'user-questions', mayUse: ['cordis', 'zod'] }
-const IMPORT = /(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/gu
 
 const bandOf = new Map(BANDS.flatMap((names, band) => names.map(name => [name, band])))
 const breaches = []
@@ -30,8 +30,8 @@ for (const name of readdirSync('packages')) {
   if (name === 'handraise')
     for (const dependency of Object.keys(manifest.devDependencies ?? {})) declared.add(dependency)
   for (const file of sourceFiles(join('packages', name, 'src'))) {
-    for (const [, specifier] of readFileSync(file, 'utf8').matchAll(IMPORT))
-      checkImport(name, file, specifier, declared)
+    const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'))
+    for (const { fileName } of importedFiles) checkImport(name, file, fileName, declared)
   }
 }
 

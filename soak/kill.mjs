@@ -71,7 +71,7 @@ async function killOne(lane, kill) {
       if (line.startsWith('{')) resolve(JSON.parse(line).url)
       else where = line.replace('killed in ', '')
     })
-    ended.then(() => reject(new Error('killed before it listened')))
+    void ended.then(() => reject(new Error('killed before it listened')))
   }).catch(() => undefined)
   if (url !== undefined) {
     // Those that are to die anywhere, and those whose phase never comes.

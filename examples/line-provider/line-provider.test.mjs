@@ -34,4 +34,4 @@ function linesOf({ questions }, act) {
   return act.act === 'decline' ? ['/decline'] : []
 }
 
-for (const { name, run } of providerSuite(harness)) test(name, run)
+for (const { name, run } of providerSuite(harness)) void test(name, run)

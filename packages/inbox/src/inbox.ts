@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, type AnsweredBy, type Issue, type Outcome } from '@handraise/user-questions/types'
+import { canonicalJson, type AnsweredBy, type Outcome } from '@handraise/user-questions/types'
 import { systemClock, type Clock } from '@handraise/user-questions'
 import { Deadlines } from './deadlines.ts'
 import { InboxError } from './error.ts'
@@ -275,7 +275,7 @@ export class Inbox {
     if (kind === undefined) throw new InboxError('UNKNOWN_KIND', { kind: request.kind })
     if (decision.outcome !== 'answered') return kind.keepPartial?.(request.payload, decision.answer)
     const check = kind.check(request.payload, decision.answer)
-    if (!check.ok) throw new InboxError('BAD_ANSWER', { issues: check.issues as readonly Issue[] })
+    if (!check.ok) throw new InboxError('BAD_ANSWER', { issues: check.issues })
     return check.answer
   }
 

@@ -34,7 +34,7 @@ export class InboxService extends Service {
 
   constructor(ctx: Context, { store = new MemoryStore(), viewer = 'wait', ...options }: InboxConfig = {}) {
     super(ctx, 'inbox')
-    const report = (error: unknown): void => void ctx.logger.error(error)
+    const report = (error: unknown): void => ctx.logger.error(error)
     const { surfaces } = this
     const viewers = (): number => Array.from(surfaces).reduce((sum, surface) => sum + surface.viewers(), 0)
     this.core = new Inbox({ ...options, store, report })
@@ -50,7 +50,7 @@ export class InboxService extends Service {
   /** Shows a surface all that is pending, then all that changes, until the calling plugin is disposed. */
   async attachSurface(surface: InboxSurface): Promise<() => void> {
     const { surfaces, core, ctx } = this
-    const report = (error: unknown): void => void ctx.logger.error(error)
+    const report = (error: unknown): void => ctx.logger.error(error)
     surfaces.add(surface)
     const stop = await showOn(surface, core, report)
     const dispose = ctx.effect(

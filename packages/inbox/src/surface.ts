@@ -43,7 +43,8 @@ export async function showOn(
   const catchUp = async (): Promise<void> => {
     const cursor = await inbox.store.end()
     const pending = new Set<string>()
-    for (let after: string | undefined, more = true; more && !ended; more = after !== undefined) {
+    let after: string | undefined
+    do {
       const page = await inbox.list({
         state: 'pending',
         limit: 1_000,
@@ -54,7 +55,7 @@ export async function showOn(
         open(request)
       }
       after = page.next
-    }
+    } while (after !== undefined)
     // What was settled while the log was lost.
     for (const id of [...shown].filter(known => !pending.has(known))) {
       const request = await inbox.store.get(id)

@@ -57,8 +57,12 @@ export class ToolService extends Service {
    * aborted before the call (`ABORTED`) and whatever the tool throws are results with `isError`.
    */
   async execute(invocation: ToolInvocation): Promise<ToolResult> {
-    const { name, arguments: raw, signal = new AbortController().signal, ...rest } = invocation
-    const call = { ...rest, signal }
+    const { name, arguments: raw, ...given } = invocation
+    // A caller in plain JavaScript may leave it out.
+    const call = {
+      ...given,
+      signal: (given.signal as AbortSignal | undefined) ?? new AbortController().signal,
+    }
     const tool = this.get(name)
     if (tool === undefined) {
       const offered = [...this.byName.keys()].map(known => JSON.stringify(known)).join(', ')
