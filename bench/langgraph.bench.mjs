@@ -1,5 +1,5 @@
-// Durable ask, answer, settle: the inbox over SQLite against LangGraph's interrupt and resume on its SQLite saver. Both do
-// one question after the other, in alternating rounds. (The saver leaves `synchronous` at NORMAL; the inbox's is FULL.)
+// Durable ask, answer, settle: the inbox over SQLite against LangGraph's interrupt and resume on its SQLite saver, both with
+// `synchronous=FULL`, alone and with 64 in flight, in alternating rounds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +8,8 @@ import { openSqliteStore } from '@handraise/inbox-sqlite'
 import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 
-const ROUNDS = 7
-const ASKS = 150
+const ROUNDS = 5
+const ASKS = 256
 
 const questions = [
   { id: 'db', question: 'Which store?', options: [{ label: 'Postgres' }, { label: 'SQLite' }] },
@@ -40,12 +40,15 @@ async function ours(directory) {
 }
 
 async function langgraph(directory) {
+  const checkpointer = SqliteSaver.fromConnString(join(directory, 'langgraph.db'))
+  checkpointer.setup()
+  checkpointer.db.pragma('synchronous = FULL')
   const state = Annotation.Root({ answer: Annotation() })
   const graph = new StateGraph(state)
     .addNode('ask', () => ({ answer: interrupt({ questions }) }))
     .addEdge(START, 'ask')
     .addEdge('ask', END)
-    .compile({ checkpointer: SqliteSaver.fromConnString(join(directory, 'langgraph.db')) })
+    .compile({ checkpointer })
   let asked = 0
   return {
     async ask() {
@@ -58,28 +61,41 @@ async function langgraph(directory) {
   }
 }
 
-export async function run() {
-  const directory = mkdtempSync(join(tmpdir(), 'handraise-bench-'))
-  const contestants = {
-    'inbox over SQLite': await ours(directory),
-    'LangGraph over SQLite': await langgraph(directory),
-  }
-  const rounds = new Map(Object.keys(contestants).map(name => [name, []]))
-  for (let round = -1; round < ROUNDS; round += 1) {
-    for (const [name, { ask }] of Object.entries(contestants)) {
-      const started = process.hrtime.bigint()
-      for (let count = 0; count < ASKS; count += 1) await ask()
-      if (round >= 0) rounds.get(name).push((ASKS * 1e9) / Number(process.hrtime.bigint() - started))
+/** Asks a second, with so many in flight. */
+async function rate({ ask }, inFlight) {
+  let left = ASKS
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1
+      await ask()
     }
   }
-  const [inbox, peer] = [...rounds.values()].map(
-    rates => rates.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)],
-  )
-  console.log('ask, answer, settle, one after the other, median of', ROUNDS, 'alternating rounds')
-  console.log(
-    `  inbox over SQLite      ${inbox.toFixed(0).padStart(7)} a second   ${(inbox / peer).toFixed(1)} x LangGraph`,
-  )
-  console.log(`  LangGraph over SQLite  ${peer.toFixed(0).padStart(7)} a second`)
-  for (const { close } of Object.values(contestants)) await close()
+  const started = process.hrtime.bigint()
+  await Promise.all(Array.from({ length: inFlight }, lane))
+  return (ASKS * 1e9) / Number(process.hrtime.bigint() - started)
+}
+
+export async function run() {
+  const directory = mkdtempSync(join(tmpdir(), 'handraise-bench-'))
+  const [inbox, peer] = [await ours(directory), await langgraph(directory)]
+  console.log('ask, answer, settle, median of', ROUNDS, 'alternating rounds')
+  for (const inFlight of [1, 64]) {
+    const rates = { inbox: [], peer: [] }
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const [inboxRate, peerRate] = [await rate(inbox, inFlight), await rate(peer, inFlight)]
+      if (round < 0) continue
+      rates.inbox.push(inboxRate)
+      rates.peer.push(peerRate)
+    }
+    const [inboxRate, peerRate] = [median(rates.inbox), median(rates.peer)]
+    console.log(
+      `  ${String(inFlight).padStart(2)} in flight: inbox ${inboxRate.toFixed(0).padStart(6)} a second, LangGraph ${peerRate.toFixed(0).padStart(5)} a second: ${(inboxRate / peerRate).toFixed(1)} x`,
+    )
+  }
+  await inbox.close()
   rmSync(directory, { recursive: true, force: true })
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 }
