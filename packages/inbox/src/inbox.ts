@@ -6,6 +6,7 @@ import { InboxError } from './error.ts'
 import { Feed, type Follower } from './feed.ts'
 import { HostLease } from './host-lease.ts'
 import type { RequestKind } from './kind.ts'
+import { checkOpen } from './open-rules.ts'
 import { questionsKind } from './questions-kind.ts'
 import {
   isSettled,
@@ -152,9 +153,11 @@ export class Inbox {
 
   /**
    * Opens a request, or joins the one of the same key: pending, or settled already. `KEY_CONFLICT` when the key was used
-   * for something else, `RECORD_CONFLICT` when a record changed in between.
+   * for something else, `RECORD_CONFLICT` when a record changed in between, `BAD_REQUEST` for what cannot be kept.
    */
   async open(options: OpenOptions): Promise<{ readonly request: InboxRequest; readonly joined: boolean }> {
+    const issues = checkOpen(options)
+    if (issues.length > 0) throw new InboxError('BAD_REQUEST', { issues })
     const { id = crypto.randomUUID(), kind, payload, session = '', key, agent, deadlineAt, records } = options
     const result = await this.store.open({
       request: {

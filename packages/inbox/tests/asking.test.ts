@@ -462,3 +462,15 @@ test('settled requests are forgotten after their time, and the log goes on', asy
   const again = await inbox.open({ kind: 'questions', payload: { questions: [] }, key: 'k' })
   expect(again.joined).toBe(false)
 })
+
+test('a request that cannot be kept is refused, with every fault named', async () => {
+  const { inbox } = await startHost()
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  const bad = { kind: ' ', payload: circular as never, key: 'a\u0000', session: '\ud800', deadlineAt: NaN }
+  const error = await inbox.open(bad).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'BAD_REQUEST' })
+  const { issues } = (error as { details: { issues: Array<{ path: string }> } }).details
+  expect(issues.map(({ path }) => path)).toEqual(['kind', 'session', 'key', 'deadlineAt', 'payload'])
+  expect((await inbox.list({ state: 'pending' })).requests).toEqual([])
+})

@@ -8,7 +8,10 @@ type Control = (typeof controls)[keyof typeof controls]
 
 const SEPARATOR = ' · '
 
-/** The keys that do something now, the most needed first, in at most `lines` lines; what does not fit is left out. */
+/**
+ * The keys that do something now, in at most `lines` lines. What answers and what leaves come first, and are the last to
+ * go where there is no room.
+ */
 export function controlLines(state: PromptState, columns: number, lines: number, pages: boolean): string[] {
   if (!state.armed) return [cut(WORDING.notYet, columns)]
   const packed: string[] = []
@@ -18,6 +21,9 @@ export function controlLines(state: PromptState, columns: number, lines: number,
     if (last !== undefined && widthOf(last + SEPARATOR + text) <= columns)
       packed[packed.length - 1] = last + SEPARATOR + text
     else if (packed.length < lines) packed.push(cut(text, columns))
+    // How to leave is to be seen on any screen, if only by the name of the key.
+    else if (last !== undefined && key === 'Esc' && widthOf(last + SEPARATOR + key) <= columns)
+      packed[packed.length - 1] = last + SEPARATOR + key
   }
   return packed
 }
@@ -33,10 +39,10 @@ function controlsOf(state: PromptState, pages: boolean): Control[] {
       const enter = view.focus === state.questions.length ? controls.send : controls.openReview
       return [
         enter,
+        leave,
         controls.move,
         controls.back,
         ...paging,
-        leave,
         controls.reply,
         controls.stop,
         controls.cancel,
@@ -55,19 +61,14 @@ function controlsOf(state: PromptState, pages: boolean): Control[] {
       const forward = outcome === undefined ? [] : [controls.forward]
       if (editing) {
         const back = mayGoBack ? [controls.backFromText] : []
-        const escape = editor.text === '' ? controls.toList : controls.clear
+        const escape = editor.text !== '' ? controls.clear : options.length > 0 ? controls.toList : leave
         return [controls.confirm, escape, ...paging, ...skip, ...back, ...forward, ...ends]
       }
       const back = mayGoBack ? [controls.back] : []
       const multi = question.multiSelect === true
-      const act = onOwn
-        ? [controls.open]
-        : focus < 0
-          ? []
-          : multi
-            ? [controls.toggle, controls.goOn]
-            : [controls.choose]
-      return [controls.move, ...act, ...paging, ...skip, ...back, ...forward, leave, ...ends]
+      const enter = onOwn ? [controls.open] : focus < 0 ? [] : [multi ? controls.goOn : controls.choose]
+      const tick = multi && !onOwn && focus >= 0 ? [controls.toggle] : []
+      return [...enter, leave, ...tick, controls.move, ...paging, ...skip, ...back, ...forward, ...ends]
     }
   }
 }

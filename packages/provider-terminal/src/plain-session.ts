@@ -1,7 +1,14 @@
 import { isBlank, isOtherLabel, readTextReply, type AnswerValue } from '@handraise/user-questions/types'
 import { confirm, goBack, openQuestion, send, skip } from './answering.ts'
 import { describeQuestion, describeReview, describeValue, understood } from './plain-text.ts'
-import { confirmedAnswers, draftAt, questionAt, type PromptState, type View } from './state.ts'
+import {
+  confirmedAnswers,
+  draftAt,
+  questionAt,
+  type PromptQuestion,
+  type PromptState,
+  type View,
+} from './state.ts'
 import { editorOf } from './text-editor.ts'
 import { WORDING } from './wording.ts'
 
@@ -53,9 +60,16 @@ function readQuestionLine(state: PromptState, view: QuestionView, line: string):
       // The folded `Other` is this row of ours: to name it is not to answer.
       if (folded && reply.value.custom !== undefined && isOtherLabel(reply.value.custom.trim()))
         return { state, print: [plain.ownNeedsText] }
+      if (isNoOption(asked, reply.value)) return { state, print: [plain.noSuchOption(line.trim())] }
       return answer(state, view, reply.value)
     }
   }
+}
+
+// Elsewhere this is a text like any other; here a number is what one types to choose, and so to choose wrongly.
+function isNoOption({ question, options }: PromptQuestion, { custom }: AnswerValue): boolean {
+  if (options.length === 0 || custom === undefined) return false
+  return (question.multiSelect === true ? /^[\d\s,]*\d[\d\s,]*$/u : /^\s*\d+\s*$/u).test(custom)
 }
 
 function answer(state: PromptState, view: QuestionView, given: AnswerValue): PlainStep {

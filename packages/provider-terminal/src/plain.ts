@@ -3,8 +3,8 @@ import type { AskUserQuestionAnswer, ProviderRequest } from '@handraise/user-que
 import { describeView, promptOf, readLine } from './plain-session.ts'
 import { reduce } from './reduce.ts'
 import { holdTerminal } from './session.ts'
-import { openPrompt } from './state.ts'
-import type { Terminal } from './terminal.ts'
+import { isTooEarly, openPrompt } from './state.ts'
+import { pauseOf, write, type Terminal } from './terminal.ts'
 import { WORDING } from './wording.ts'
 
 /**
@@ -13,37 +13,45 @@ import { WORDING } from './wording.ts'
  */
 export function askPlain(request: ProviderRequest, terminal: Terminal): Promise<AskUserQuestionAnswer> {
   const { input, output, clock, armingDelayMs } = terminal
-  let state = openPrompt(request.questions, { now: clock.now(), deadlineAt: request.deadlineAt })
+  let state = openPrompt(request.questions, {
+    now: clock.now(),
+    deadlineAt: request.deadlineAt,
+    pauseMs: pauseOf(terminal),
+  })
 
   return holdTerminal(
     request,
     ({ borrowed, contained, end }) => {
-      const print = (lines: readonly string[]): void =>
-        void output.write(lines.map(line => `${line}\n`).join(''))
+      const print = (lines: readonly string[]): void => write(output, lines.map(line => `${line}\n`).join(''))
       const onLine = (line: string): void =>
         contained(() => {
-          if (!state.armed) print([WORDING.plain.ignoredEarly])
-          else {
+          if (!state.armed || isTooEarly(state, clock.now())) {
+            if (state.armed) state = reduce(state, { type: 'shown', now: clock.now() })
+            print([WORDING.plain.ignoredEarly])
+          } else {
             if (!state.engaged) request.engaged()
+            const before = state
             const step = readLine(state, line)
             state = step.state
             print(step.print)
+            // What was typed ahead is read now, and was not meant for what is printed only now.
+            if (state.view !== before.view) state = reduce(state, { type: 'shown', now: clock.now() })
           }
-          if (state.ending === undefined) output.write(promptOf(state))
+          if (state.ending === undefined) write(output, promptOf(state))
           else end(state.ending)
         })
       const endOfInput = (): void =>
         contained(() => {
           state = reduce(state, { type: 'end' })
           if (state.ending === undefined) return
-          output.write('\n')
+          write(output, '\n')
           end(state.ending)
         })
 
       borrowed.listen(output, 'error', endOfInput)
       for (const event of ['close', 'error']) borrowed.listen(input, event, endOfInput)
       print(describeView(state))
-      output.write(promptOf(state))
+      write(output, promptOf(state))
       const arm = (): void => void (state = reduce(state, { type: 'arm' }))
       if (armingDelayMs > 0) borrowed.add(clock.after(armingDelayMs, arm))
       else arm()
@@ -55,6 +63,6 @@ export function askPlain(request: ProviderRequest, terminal: Terminal): Promise<
       borrowed.listen(lines, 'close', endOfInput)
       borrowed.listen(lines, 'error', endOfInput)
     },
-    () => void output.write(`\n${WORDING.plain.withdrawn}\n`),
+    () => write(output, `\n${WORDING.plain.withdrawn}\n`),
   )
 }

@@ -6,7 +6,7 @@ import {
   type ProviderRequest,
   type UserQuestionProvider,
 } from '@handraise/user-questions/types'
-import { judgeTerminal } from './judge.ts'
+import { isForeground, judgeTerminal } from './judge.ts'
 import { askPlain } from './plain.ts'
 import { Queue } from './queue.ts'
 import { askRich } from './rich.ts'
@@ -50,11 +50,12 @@ export function terminalProvider(options: TerminalOptions = {}): TerminalProvide
     env: options.env ?? process.env,
     clock: options.clock ?? systemClock,
     armingDelayMs: options.armingDelayMs ?? ARMING_DELAY_MS,
+    foreground: options.foreground ?? isForeground,
   }
-  const { plain, foreground } = options
+  const { plain } = options
 
   async function show(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
-    const verdict = judgeTerminal({ ...terminal, plain, foreground })
+    const verdict = judgeTerminal({ ...terminal, plain })
     if (verdict.mode === 'none') {
       const advice = `${verdict.why}; ${verdict.advice}`
       throw new UserQuestionError('ASK_UNAVAILABLE', { reason: 'not-interactive', advice })
@@ -65,7 +66,7 @@ export function terminalProvider(options: TerminalOptions = {}): TerminalProvide
   return {
     name: 'terminal',
     async ask(request) {
-      const verdict = judgeTerminal({ ...terminal, plain, foreground })
+      const verdict = judgeTerminal({ ...terminal, plain })
       // Not queued: nobody is to wait for a person who is not there.
       if (verdict.mode === 'none') return show(request)
       let queue = queues.get(terminal.input)

@@ -1,4 +1,4 @@
-import { isBlank } from '@handraise/user-questions/types'
+import { isBlank, isSkip } from '@handraise/user-questions/types'
 import { changeDraft, confirm, goBack, goForward, skip, tickedValue } from './answering.ts'
 import type { Key, KeyName } from './keys.ts'
 import { draftAt, questionAt, type PromptState, type View } from './state.ts'
@@ -8,12 +8,12 @@ import { WORDING } from './wording.ts'
 
 type QuestionView = View & { name: 'question' }
 
-/** A key while a question is shown. `digits` are those typed right before it; `pasted` text is never a command. */
+/** A key while a question is shown. `before` is what stood before it came; `pasted` text is never a command. */
 export function reduceQuestion(
   state: PromptState,
   view: QuestionView,
   key: Key,
-  digits: string,
+  before: Pick<PromptState, 'digits' | 'skipsNext'>,
   viewport: Viewport | undefined,
   pasted = false,
 ): PromptState {
@@ -26,13 +26,16 @@ export function reduceQuestion(
     if (key.name === 'page-down') return turn(state, view, viewport, 1)
   }
   if (draft.editing) return reduceEditor(state, view, key)
-  if (key.kind === 'named') return LIST_KEYS[key.name]?.(state, view) ?? state
+  if (key.kind === 'named') {
+    if (key.name === 'enter') return choose(state, view, before.skipsNext)
+    return LIST_KEYS[key.name]?.(state, view) ?? state
+  }
   const { options } = questionAt(state, view.index)
   if (draft.focus === options.length)
     return key.text === ' ' && !pasted
       ? edit(state, view)
       : edit(state, view, insertText(draft.editor, key.text))
-  return pasted ? state : reduceListText(state, view, key.text, digits)
+  return pasted ? state : reduceListText(state, view, key.text, before.digits)
 }
 
 type Act = (state: PromptState, view: QuestionView) => PromptState
@@ -48,7 +51,6 @@ const LIST_KEYS: Readonly<Partial<Record<KeyName, Act>>> = {
   end: (state, view) => focusRow(state, view, lastRow(state, view)),
   left: goBack,
   right: goForward,
-  enter: choose,
 }
 
 function lastRow(state: PromptState, view: QuestionView): number {
@@ -70,12 +72,18 @@ function reduceListText(state: PromptState, view: QuestionView, text: string, di
   }
 }
 
-function choose(state: PromptState, view: QuestionView): PromptState {
+function choose(state: PromptState, view: QuestionView, mayBeEmpty: boolean): PromptState {
   const { question, options } = questionAt(state, view.index)
   const { focus } = draftAt(state, view.index)
   if (focus < 0) return { ...state, hint: WORDING.moveFirst }
   if (focus === options.length) return edit(state, view)
-  if (question.multiSelect === true) return confirm(state, view, tickedValue(state, view.index))
+  if (question.multiSelect === true) {
+    const value = tickedValue(state, view.index)
+    // Who does not know of Space takes Enter for the choice of what is in focus.
+    return isSkip(value) && question.minSelections === undefined && !mayBeEmpty
+      ? { ...state, skipsNext: true, hint: WORDING.nothingTicked }
+      : confirm(state, view, value)
+  }
   const label = options[focus]?.label
   return label === undefined ? state : confirm(state, view, { selected: [label] }, { ticked: [label] })
 }

@@ -2,7 +2,16 @@ import { isBlank } from '@handraise/user-questions/types'
 import type { Key } from './keys.ts'
 import { reduceQuestion } from './reduce-question.ts'
 import { reduceReview } from './reduce-review.ts'
-import { confirmedAnswers, countGiven, draftAt, type PromptState } from './state.ts'
+import {
+  confirmedAnswers,
+  countGiven,
+  draftAt,
+  isBare,
+  isTooEarly,
+  questionAt,
+  type PromptState,
+  type View,
+} from './state.ts'
 import { editText, emptyEditor, insertText } from './text-editor.ts'
 import type { Viewport } from './viewport.ts'
 import { WORDING } from './wording.ts'
@@ -18,6 +27,8 @@ export type PromptEvent =
   | { readonly type: 'paste'; readonly text: string; readonly now: number }
   /** From here on keys count. */
   | { readonly type: 'arm' }
+  /** What the person was brought to is on the screen. */
+  | { readonly type: 'shown'; readonly now: number }
   | { readonly type: 'tick'; readonly now: number }
   /** No key will come any more. */
   | { readonly type: 'end' }
@@ -30,35 +41,42 @@ export function reduce(state: PromptState, event: PromptEvent): PromptState {
   switch (event.type) {
     case 'arm':
       return { ...state, armed: true }
+    case 'shown':
+      return { ...state, shownAt: event.now }
     case 'tick':
       return tick(state, event.now)
     case 'end':
       return cancel(state, WORDING.reasons.endOfInput)
     case 'paste':
-      return state.armed ? paste(engage(state, event.now), event.text) : ignoreEarly(state)
+      return counts(state, event.now)
+        ? paste(engage(state, event.now), event.text)
+        : ignoreEarly(state, event.now)
     case 'key':
-      return isNamed(event.key, 'ctrl-c')
-        ? cancel(state, WORDING.reasons.dismissed)
-        : state.armed
-          ? isHeldEnter(state, event)
-            ? state
-            : noteArrival(state, press(state, event))
-          : ignoreEarly(state)
+      if (isNamed(event.key, 'ctrl-c')) return cancel(state, WORDING.reasons.dismissed)
+      return counts(state, event.now)
+        ? noteArrival(state, press(state, event))
+        : ignoreEarly(state, event.now)
   }
 }
 
-// A key that is held down, or pressed twice by accident, is no answer to what it brought up.
-function isHeldEnter(
-  { shownAt, pauseMs }: PromptState,
-  { key, now }: PromptEvent & { type: 'key' },
-): boolean {
-  return shownAt !== undefined && isNamed(key, 'enter') && now - shownAt < pauseMs
+// Keys that are typed ahead, held down or pressed twice by accident are no answer to what they brought up.
+function counts(state: PromptState, now: number): boolean {
+  return state.armed && !isTooEarly(state, now)
 }
 
 function noteArrival(before: PromptState, after: PromptState): PromptState {
-  return before.view === after.view || before.view.name === 'reply' || after.view.name === 'reply'
-    ? after
-    : { ...after, shownAt: after.now }
+  // That nothing is ticked is news as well: the same Enter must not be the answer to it.
+  return isNewView(before.view, after.view) || (after.skipsNext && !before.skipsNext)
+    ? { ...after, shownAt: after.now }
+    : after
+}
+
+// Writing back is opened and left by the person alone, and what is behind it was read before.
+function isNewView(before: View, after: View): boolean {
+  if (before.name === 'reply' || after.name === 'reply') return false
+  return before.name === 'question' && after.name === 'question'
+    ? before.index !== after.index
+    : before.name !== after.name
 }
 
 function press(before: PromptState, event: PromptEvent & { type: 'key' }): PromptState {
@@ -76,7 +94,7 @@ function press(before: PromptState, event: PromptEvent & { type: 'key' }): Promp
   }
   switch (state.view.name) {
     case 'question':
-      return reduceQuestion(state, state.view, key, before.digits, viewport)
+      return reduceQuestion(state, state.view, key, before, viewport)
     case 'review':
       return reduceReview(state, state.view, key, viewport)
     case 'reply':
@@ -94,11 +112,14 @@ function engage(state: PromptState, now: number): PromptState {
     hint: undefined,
     escapeUntil: undefined,
     digits: '',
+    skipsNext: false,
   }
 }
 
-function ignoreEarly(state: PromptState): PromptState {
-  return { ...state, hint: WORDING.ignoredEarly }
+// Each key that comes too early begins the pause anew: what is held down ends before anything counts.
+function ignoreEarly(state: PromptState, now: number): PromptState {
+  if (!state.armed) return { ...state, hint: WORDING.ignoredEarly }
+  return { ...state, shownAt: now, hint: state.skipsNext ? state.hint : WORDING.ignoredEarly }
 }
 
 function tick(state: PromptState, now: number): PromptState {
@@ -110,7 +131,7 @@ function paste(state: PromptState, text: string): PromptState {
   const follow = { ...state.scroll, follow: true }
   if (state.view.name === 'reply') return { ...state, reply: insertText(state.reply, text), scroll: follow }
   if (state.view.name === 'review') return state
-  return reduceQuestion(state, state.view, { kind: 'text', text }, '', undefined, true)
+  return reduceQuestion(state, state.view, { kind: 'text', text }, state, undefined, true)
 }
 
 function cancel(state: PromptState, reason: string): PromptState {
@@ -122,7 +143,8 @@ function escape(state: PromptState, escapeUntil: number | undefined): PromptStat
   if (view.name === 'reply') return { ...state, view: view.back, scroll: { top: 0, follow: true } }
   if (view.name === 'question') {
     const draft = draftAt(state, view.index)
-    if (draft.editing) {
+    const isOnlyText = isBare(questionAt(state, view.index))
+    if (draft.editing && !(isOnlyText && draft.editor.text === '')) {
       const left = draft.editor.text === '' ? { ...draft, editing: false } : { ...draft, editor: emptyEditor }
       return { ...state, drafts: state.drafts.with(view.index, left) }
     }
@@ -133,7 +155,10 @@ function escape(state: PromptState, escapeUntil: number | undefined): PromptStat
     return {
       ...state,
       escapeUntil: state.now + ESCAPE_AGAIN_MS,
-      hint: given === 0 ? WORDING.escapeDeclines : WORDING.escapeDismisses(given),
+      hint:
+        given === 0
+          ? WORDING.escapeDeclines
+          : WORDING.escapeDismisses(given, answers.length - given, state.questions.length - answers.length),
     }
   }
   return given === 0 ? { ...state, ending: { kind: 'declined' } } : cancel(state, WORDING.reasons.dismissed)

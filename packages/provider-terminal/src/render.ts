@@ -30,8 +30,9 @@ export function render(state: PromptState, size: Size): Frame {
   const budget = Math.max(1, rows - 1)
   const all = toDocument(state, columns)
   const roomy = budget >= 12
-  const isLong = all.lines.length > budget - (roomy ? 4 : 2)
-  const controls = budget < 2 ? [] : controlLines(state, columns, roomy ? 2 : 1, isLong)
+  const most = rows >= 10 ? 2 : 1
+  const isLong = all.lines.length > budget - most * 2
+  const controls = budget < 2 ? [] : controlLines(state, columns, most, isLong)
   const hint = budget < 3 ? [] : hintLines(state, columns, roomy ? 3 : 1)
   const head = budget - controls.length - hint.length < 3 ? [] : [undefined]
   const needsHead = headSpans(state).length > 0 || isLong

@@ -8,13 +8,13 @@ import { render, type Frame } from './render.ts'
 import { Screen } from './screen.ts'
 import { holdTerminal } from './session.ts'
 import { openPrompt, type PromptState } from './state.ts'
-import type { Terminal } from './terminal.ts'
+import { pauseOf, setRaw, write, type Terminal } from './terminal.ts'
 
 // A window that is dragged has many sizes: what was drawn is found again only for a size that has come to rest.
 const RESIZED_MS = 50
 
-// How long Enter does not count after the next question came up: longer than between the strokes of a held key.
-const PAUSE_MS = 150
+// How often a process that goes on in the background looks whether it has its terminal again.
+const BACKGROUND_MS = 500
 
 /**
  * Puts a request to the person by redrawing in place. Whatever ends it, the terminal is given back as it was; of an
@@ -26,7 +26,7 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
   let state = openPrompt(request.questions, {
     now: clock.now(),
     deadlineAt: request.deadlineAt,
-    pauseMs: Math.min(PAUSE_MS, armingDelayMs),
+    pauseMs: pauseOf(terminal),
   })
   let frame: Frame | undefined
   let left: readonly Line[] = []
@@ -41,10 +41,15 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
     }
     const step = (event: PromptEvent): void =>
       contained(() => {
-        const wasEngaged = state.engaged
+        const before = state
         state = reduce(state, event)
-        if (state.engaged && !wasEngaged) request.engaged()
-        if (state.ending === undefined) return draw()
+        if (state.engaged && !before.engaged) request.engaged()
+        if (state.ending === undefined) {
+          draw()
+          // A long plan takes its time to be drawn; keys pressed meanwhile are read only now.
+          if (state.shownAt !== before.shownAt) state = reduce(state, { type: 'shown', now: clock.now() })
+          return
+        }
         if (state.ending.kind === 'answered') left = summary(state, screen.size.columns)
         end(state.ending)
       })
@@ -61,13 +66,31 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
     borrowed.listen(process, 'SIGWINCH', () => contained(() => output._refreshSize?.()))
 
     const wasRaw = input.isRaw === true
-    borrowed.add(() => void input.setRawMode?.(wasRaw))
-    input.setRawMode?.(true)
+    setRaw(input, true)
+    borrowed.add(() => setRaw(input, wasRaw))
 
     // A host that exits meanwhile would leave its shell without a cursor.
-    borrowed.listen(process, 'exit', () => void output.write(screen.restoring))
-    borrowed.add(() => screen.close(left))
+    borrowed.listen(process, 'exit', () => write(output, screen.restoring))
     screen.open()
+    borrowed.add(() => screen.close(left))
+
+    let cancelReturn = (): void => {}
+    borrowed.add(() => cancelReturn())
+    const comeBack = (): void =>
+      contained(() => {
+        cancelReturn()
+        // To change the terminal from the background would stop the process again.
+        if (!terminal.foreground()) {
+          cancelReturn = clock.after(BACKGROUND_MS, comeBack)
+          return
+        }
+        // The shell has set its own line mode meanwhile, and the stream would not set again what it believes is set.
+        setRaw(input, false)
+        setRaw(input, true)
+        screen.reopen()
+        draw()
+      })
+    borrowed.listen(process, 'SIGCONT', comeBack)
 
     const keys = keyReader({
       key: key => step({ type: 'key', key, now: clock.now(), viewport: frame?.viewport }),
@@ -76,7 +99,7 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
     borrowed.add(() => keys.close())
     borrowed.read(input)
     borrowed.listen(input, 'data', (chunk: string | Buffer) => contained(() => keys.read(chunk)))
-    draw()
+    contained(draw)
     if (armingDelayMs > 0) borrowed.add(clock.after(armingDelayMs, () => step({ type: 'arm' })))
     else step({ type: 'arm' })
   })

@@ -2,7 +2,7 @@ import ansi from 'ansi-escapes'
 import { lineWidth } from './line.ts'
 import type { Painter } from './paint.ts'
 import { knownSize, type Frame, type Size } from './render.ts'
-import type { TerminalOutput } from './terminal.ts'
+import { write, type TerminalOutput } from './terminal.ts'
 
 const PASTE_ON = '\u001b[?2004h'
 const PASTE_OFF = '\u001b[?2004l'
@@ -17,6 +17,8 @@ export class Screen {
   // Widths of the lines on the screen, and the line the cursor is in: below the last when nothing is written.
   private widths: readonly number[] = []
   private cursorLine = 0
+  // Rows right above them that a smaller screen has scrolled away, as the widths of lines.
+  private lost: readonly number[] = []
 
   constructor(output: TerminalOutput, paintLine: Painter) {
     this.output = output
@@ -28,27 +30,41 @@ export class Screen {
   }
 
   open(): void {
-    this.output.write(PASTE_ON + ansi.cursorHide)
+    write(this.output, PASTE_ON + ansi.cursorHide)
+  }
+
+  /**
+   * After the terminal was in other hands. What was drawn stays where it is: others may have written below it, and what
+   * is theirs is not to be taken down.
+   */
+  reopen(): void {
+    this.widths = []
+    this.lost = []
+    this.cursorLine = 0
+    this.open()
   }
 
   draw({ lines, cursor }: Frame): void {
-    const painted = lines.map(line => `${this.paintLine(line)}\r\n`).join('')
+    // On a screen of one row, the line below would scroll the only one away.
+    const below = lines.length < this.size.rows ? lines.length : lines.length - 1
+    const painted =
+      lines.map(line => this.paintLine(line)).join('\r\n') + (below === lines.length ? '\r\n' : '')
     let text = this.takeDown() + ansi.cursorHide + WRAP_OFF + painted + WRAP_ON
     this.widths = lines.map(lineWidth)
-    this.cursorLine = lines.length
+    this.cursorLine = below
     if (cursor !== undefined) {
-      text += ansi.cursorUp(lines.length - cursor.row)
+      text += '\r' + up(below - cursor.row)
       if (cursor.column > 0) text += ansi.cursorForward(cursor.column)
       text += ansi.cursorShow
       this.cursorLine = cursor.row
     }
-    this.output.write(text)
+    write(this.output, text)
   }
 
   /** Takes the last frame off the screen and gives the terminal back; `lines` stay in its place. */
   close(lines: Frame['lines'] = []): void {
     const left = lines.map(line => `${this.paintLine(line)}\r\n`).join('')
-    this.output.write(this.takeDown() + left + this.restoring)
+    write(this.output, this.takeDown() + left + this.restoring)
   }
 
   /** What gives the terminal back, when there is no time to take anything down. */
@@ -60,14 +76,28 @@ export class Screen {
    * From wherever the terminal has put the last frame. It breaks lines anew when it becomes narrower, so a line may
    * take several rows by now. The line the cursor is in is counted as one: some terminals leave that one alone, and
    * too few rows taken away leave a trace, where too many would take what is not ours.
+   *
+   * What a smaller screen scrolls away is out of reach, and most terminals bring it back when it grows again. It is
+   * right above the rest then. Where they do not, the rest begins with the screen, and the cursor goes no higher.
    */
   private takeDown(): string {
-    const { columns } = this.size
-    const above = this.widths
-      .slice(0, this.cursorLine)
-      .reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0)
+    const { columns, rows } = this.size
+    const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns))
+    const above = [...this.lost, ...this.widths.slice(0, this.cursorLine)]
+    const total = above.reduce((sum, width) => sum + rowsOf(width), 0)
+    let unreachable = total - (rows - 1)
+    this.lost = above.filter(width => {
+      const isLost = unreachable > 0
+      unreachable -= rowsOf(width)
+      return isLost
+    })
     this.widths = []
     this.cursorLine = 0
-    return `${above > 0 ? ansi.cursorUp(above) : ''}\r${ansi.eraseDown}`
+    return `${up(total)}\r${ansi.eraseDown}`
   }
+}
+
+// A movement by no rows would be one by one row.
+function up(rows: number): string {
+  return rows > 0 ? ansi.cursorUp(rows) : ''
 }

@@ -57,15 +57,20 @@ export interface PromptState {
   readonly engaged: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number
-  /** How long Enter does not count after the person was brought to something new, in milliseconds. */
+  /** How long keys do not count after the person was brought to something new, in milliseconds. */
   readonly pauseMs: number
-  /** When the person was brought to what is shown, in milliseconds since the Unix epoch; absent for what was shown first. */
+  /**
+   * When what the person was brought to was shown, or a key last came too early for it, in milliseconds since the Unix
+   * epoch; absent for what was shown first.
+   */
   readonly shownAt?: number | undefined
   /** Milliseconds since the Unix epoch. Absent without a deadline, and once the person is engaged. */
   readonly deadlineAt?: number | undefined
   readonly scroll: Scroll
   /** The digits typed in a row. */
   readonly digits: string
+  /** The person was told that nothing is ticked: Enter skips. */
+  readonly skipsNext: boolean
   readonly hint?: string | undefined
   /** Until when a second Esc ends the request, in milliseconds since the Unix epoch. */
   readonly escapeUntil?: number | undefined
@@ -97,6 +102,7 @@ export function openPrompt(
     deadlineAt,
     scroll: { top: 0, follow: false },
     digits: '',
+    skipsNext: false,
   }
 }
 
@@ -144,6 +150,16 @@ export function confirmedAnswers(state: PromptState): Answer[] {
     const outcome = state.drafts[index]?.outcome
     return outcome === undefined ? [] : [{ id: question.id, ...outcome }]
   })
+}
+
+/** Whether what was typed may have been meant for what was shown before: no answer to what it brought up. */
+export function isTooEarly({ shownAt, pauseMs }: PromptState, now: number): boolean {
+  return shownAt !== undefined && now - shownAt < pauseMs
+}
+
+/** A question without a list: there is only a text to write. */
+export function isBare({ options }: PromptQuestion): boolean {
+  return options.length === 0
 }
 
 /** Answers that choose or say something: a skip is nothing to lose. */

@@ -15,14 +15,20 @@ export const WORDING = {
   emptyOnlyText: 'Type an answer first, or Ctrl-S to skip',
   emptyReply: 'Type what you want to say first, or Esc to go back',
   moveFirst: 'Nothing is chosen yet: move to an option first',
+  nothingTicked: 'Nothing is ticked: Space ticks, Enter again skips',
   notAnsweredYet: 'Choose or type an answer first, or skip',
   noPrevious: 'This is the first question',
   atLeast: (count: number) => `Choose at least ${count}`,
   atMost: (count: number) => `Choose at most ${count}`,
   cannotSkip: 'This one needs an answer and cannot be skipped',
   escapeDeclines: 'Esc again to decline to answer',
-  escapeDismisses: (count: number) =>
-    `Esc again to dismiss; ${count} ${count === 1 ? 'answer' : 'answers'} would be dropped`,
+  // What was answered goes along with a dismissal; what is dropped is the rest.
+  escapeDismisses: (answered: number, skipped: number, open: number) =>
+    `Esc again to dismiss with ${[
+      `${answered} answered`,
+      ...(skipped > 0 ? [`${skipped} skipped`] : []),
+      ...(open > 0 ? [`${open} left unanswered`] : []),
+    ].join(', ')}`,
 
   review: (answered: number, total: number) => `Your answers: ${answered} of ${total} answered`,
   send: 'Send the answers',
@@ -98,6 +104,8 @@ export const WORDING = {
       `There is no command /${name}. /help lists the commands; /text TEXT answers with text that starts with a slash.`,
     blank: 'Nothing was typed, so nothing is chosen.',
     blankReview: 'Nothing was typed, so nothing was sent.',
+    noSuchOption: (numbers: string) =>
+      `There is no option ${numbers}. /text ${numbers} sends it as your own text.`,
     ownNeedsText: 'Type your own answer as text.',
     needsText: (name: string) => `/${name} needs a text behind it.`,
     addOnlyMulti: '/add is for questions where several options may be chosen. Type your answer instead.',

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ProviderRequest, Question } from '@handraise/user-questions/types'
 import { UserQuestionError } from '@handraise/user-questions/types'
 import { describe, expect, test, vi } from 'vitest'
@@ -104,6 +105,24 @@ describe('a typed line', () => {
     expect(answers([STORE], '/text /usr/bin')).toEqual([{ id: 'db', selected: [], custom: '/usr/bin' }])
   })
 
+  test.each([
+    [STORE, '9'],
+    [STORE, '0'],
+    [CHECKS, '7'],
+    [CHECKS, '1, 9'],
+  ])('is no answer when it is a number of no option', (question, line) => {
+    const { state, printed } = type([question], line)
+    expect(state.ending).toBeUndefined()
+    expect(printed.at(-1)).toBe(`There is no option ${line}. /text ${line} sends it as your own text.`)
+    expect(answers([question], `/text ${line}`)).toEqual([{ id: question.id, selected: [], custom: line }])
+  })
+
+  test('is a number where there is nothing to choose from', () => {
+    expect(answers([{ id: 'n', question: 'How many?' }], '9')).toEqual([
+      { id: 'n', selected: [], custom: '9' },
+    ])
+  })
+
   test('is no answer when it only names the free-text row', () => {
     const question = { ...STORE, options: [{ label: 'A' }, { label: 'Other' }, { label: 'B' }] }
     expect(type([question], 'other').state.ending).toBeUndefined()
@@ -206,6 +225,29 @@ describe('the plain terminal', () => {
     expect(engaged).toHaveBeenCalledOnce()
   })
 
+  test('ignores lines typed ahead of a question, and of the review', async () => {
+    const clock = new FakeClock()
+    const { provider, input, screen } = terminalPerson({ plain: true, clock, armingDelayMs: 500 })
+    const asking = provider.ask(request([STORE, CHECKS]))
+    const ignored = (): number => screen().split('typed before the question was shown').length - 1
+    clock.advance(500)
+    input.push('1\n1\nsend\n')
+    await vi.waitFor(() => expect(ignored()).toBe(2))
+    expect(screen()).toContain('Question 2 of 2:')
+    expect(screen()).not.toContain('Selected 1 of 3: Lint.')
+    clock.advance(150)
+    input.push('2\nsend\n')
+    await vi.waitFor(() => expect(ignored()).toBe(3))
+    clock.advance(150)
+    input.push('send\n')
+    expect(await asking).toEqual({
+      answers: [
+        { id: 'db', selected: ['Postgres'] },
+        { id: 'f', selected: ['Types'] },
+      ],
+    })
+  })
+
   test('ends with the input', async () => {
     const { provider, input } = terminalPerson({ plain: true })
     const asking = provider.ask(request([STORE, CHECKS]))
@@ -230,6 +272,7 @@ describe('the plain terminal', () => {
     const asking = provider.ask(request([STORE]))
     input.push('1\n')
     await asking
+    await setImmediate()
     expect(listeners()).toEqual(before)
     expect(input.isPaused()).toBe(true)
     const controller = new AbortController()
@@ -237,6 +280,7 @@ describe('the plain terminal', () => {
     controller.abort(new Error('gone'))
     await expect(aborted).rejects.toThrow('gone')
     expect(screen()).toContain('The question was withdrawn.')
+    await setImmediate()
     expect(listeners()).toEqual(before)
   })
 })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ProviderRequest, Question, UserQuestionError } from '@handraise/user-questions/types'
 import { describe, expect, test, vi } from 'vitest'
 import { terminalProvider } from '../src/index.ts'
@@ -111,6 +112,7 @@ describe('the terminal', () => {
     await asking
     expect(input.rawModes).toEqual([true, false])
     expect(input.isPaused()).toBe(true)
+    await setImmediate()
     expect(listeners(input, output, process)).toEqual(before)
     expect(output.text.endsWith('\u001b[?7h\u001b[?2004l\u001b[?25h')).toBe(true)
   })
@@ -125,6 +127,7 @@ describe('the terminal', () => {
     expect((await asking).message).toBe('gone')
     expect(screen()).toBe('')
     expect([input.isRaw, input.isPaused()]).toEqual([false, true])
+    await setImmediate()
     expect(listeners(input, output, process)).toEqual(before)
     const next = provider.ask(requestOf([CACHE]))
     await vi.waitFor(() => expect(screen()).toContain('Which cache?'))
@@ -145,6 +148,7 @@ describe('the terminal', () => {
     input.push('\u001b[B')
     expect((await failing).message).toBe('no size')
     expect(input.isRaw).toBe(false)
+    await setImmediate()
     expect(listeners(input, output, process)).toEqual(before)
   })
 
@@ -156,6 +160,80 @@ describe('the terminal', () => {
     const error = await asking
     expect(error.code).toBe('ASK_CANCELLED')
     expect(error.details).toMatchObject({ reason: 'end of input' })
+  })
+
+  test.each([
+    ['writing', false],
+    ['writing in plain mode', true],
+  ])(
+    'that goes away while %s ends the request as the end of the input, and nothing else',
+    async (_, plain) => {
+      const { provider, input, output } = terminalPerson({ plain })
+      const asking = caught(provider.ask(requestOf([STORE, CACHE])))
+      await vi.waitFor(() => expect(output.text).toContain('Which store?'))
+      const failing = vi.fn<(chunk: unknown, encoding: string, done: (error: Error) => void) => void>(
+        (_chunk, _encoding, done) => done(new Error('write EIO')),
+      )
+      output._write = failing as never
+      input.push(plain ? '1\n' : '\u001b[B')
+      expect((await asking).details).toMatchObject({ reason: 'end of input' })
+      await setImmediate()
+      expect(failing).toHaveBeenCalled()
+      expect(output.listenerCount('error')).toBe(1)
+    },
+  )
+
+  test('that goes away just when it is given back ends nothing but the request', async () => {
+    const { provider, press, input, output } = terminalPerson()
+    const asking = provider.ask(requestOf([STORE]))
+    await vi.waitFor(() => expect(input.isRaw).toBe(true))
+    output._write = (_chunk, _encoding, done: (error?: Error) => void) => done(new Error('write EIO'))
+    input.setRawMode = () => input.emit('error', new Error('setRawMode EIO')) as never
+    press('enter')
+    expect(await asking).toEqual({ answers: [{ id: 'db', selected: ['Postgres'] }] })
+    await setImmediate()
+  })
+
+  test.each([
+    ['is told of', (input: FakeInput) => input.emit('error', new Error('setRawMode EIO')) as never],
+    [
+      'is thrown',
+      () => {
+        throw new Error('setRawMode EIO')
+      },
+    ],
+  ])('whose line mode cannot be set ends the request, where that %s', async (_, setRawMode) => {
+    const { provider, input, output } = terminalPerson()
+    input.setRawMode = () => setRawMode(input)
+    expect((await caught(provider.ask(requestOf([STORE])))).details).toMatchObject({ reason: 'end of input' })
+    expect(output.text).not.toContain('Which store?')
+    expect(output.text.endsWith('\u001b[?7h\u001b[?2004l\u001b[?25h')).toBe(true)
+    await setImmediate()
+    expect(listeners(output, process)).toEqual(listeners(new FakeOutput(), process))
+  })
+
+  test('is taken again when the process goes on in the foreground', async () => {
+    const clock = new FakeClock()
+    let inFront = true
+    const { provider, press, input, output } = terminalPerson({ clock, foreground: () => inFront })
+    const asking = provider.ask(requestOf([STORE]))
+    await vi.waitFor(() => expect(output.text).toContain('Which store?'))
+    inFront = false
+    process.emit('SIGCONT')
+    clock.advance(5000)
+    expect(input.rawModes).toEqual([true])
+    inFront = true
+    const drawn = output.writes.length
+    clock.advance(500)
+    expect(input.rawModes).toEqual([true, false, true])
+    const anew = output.writes.slice(drawn).join('')
+    expect(anew).toContain('Which store?')
+    expect(anew).toContain('\u001b[?2004h')
+    // Nothing above is taken away: the shell may have written there.
+    expect(anew).not.toMatch(/\u001b\[\d*A/u)
+    press('enter')
+    await asking
+    expect(clock.pending).toBe(0)
   })
 
   test('keeps reading for a host that was reading before', async () => {

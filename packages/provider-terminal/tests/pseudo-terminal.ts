@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,7 @@ import { bytesOf } from './harness.ts'
 /** A fixture as one file of JavaScript, which node can run by itself. */
 export async function bundle(
   fixture: string,
-): Promise<{ readonly file: string; readonly remove: () => Promise<void> }> {
+): Promise<{ readonly file: string; readonly folder: string; readonly remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'handraise-terminal-'))
   await build({
     config: false,
@@ -27,7 +28,11 @@ export async function bundle(
       options.conditions = ['@handraise/source']
     },
   })
-  return { file: join(folder, 'fixture.mjs'), remove: () => rm(folder, { recursive: true, force: true }) }
+  return {
+    file: join(folder, 'fixture.mjs'),
+    folder,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
 }
 
 export interface Terminal {
@@ -43,6 +48,8 @@ export interface Terminal {
   until(holds: (lines: string[]) => boolean, what: string): Promise<string[]>
   /** Resolves once the text is on the screen. */
   untilShown(text: string): Promise<string[]>
+  /** The window is closed, and the process left. */
+  vanish(): void
   close(): void
 }
 
@@ -110,6 +117,11 @@ export function openTerminal(
     cursorHidden: () => hidden,
     until,
     untilShown: text => until(shown => shown.some(line => line.includes(text)), JSON.stringify(text)),
+    vanish() {
+      changed.clear()
+      // Not `destroy`, which sends a signal: the system does so by itself where it should.
+      ;(child as unknown as { _socket: Socket })._socket.destroy()
+    },
     close() {
       child.kill('SIGKILL')
       screen.dispose()

@@ -1,10 +1,12 @@
 // Run in a pseudo-terminal by `pty.test.ts`: asks what its first argument says, and prints how it ended.
-import { openSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
 import { UserQuestionError, type Question } from '@handraise/user-questions/types'
 import { terminalProvider } from '../src/index.ts'
 
-const { questions, armingDelayMs, abortOn, plain, controlling } = JSON.parse(process.argv[2] ?? '{}') as {
+const { questions, armingDelayMs, abortOn, plain, controlling, report, stopAfterMs } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as {
   questions: Question[]
   armingDelayMs: number
   /** Aborts when the process gets this signal. */
@@ -12,10 +14,26 @@ const { questions, armingDelayMs, abortOn, plain, controlling } = JSON.parse(pro
   plain?: boolean
   /** Asks on the controlling terminal, as a command does whose own streams are pipes. */
   controlling?: boolean
+  /** A file for how it ended, where the terminal may be gone by then. */
+  report?: string
+  /** Stops the process, as another one may, this long after the start. */
+  stopAfterMs?: number
 }
 
 const controller = new AbortController()
 if (abortOn !== undefined) process.once(abortOn, () => controller.abort(new Error('withdrawn')))
+
+if (stopAfterMs !== undefined) setTimeout(() => process.kill(process.pid, 'SIGSTOP'), stopAfterMs)
+
+let ending = ''
+if (report !== undefined) {
+  process.on('SIGHUP', () => {})
+  process.on('exit', code => {
+    writeFileSync(report, `${ending} exit ${code}`)
+    // Node itself aborts when it cannot set back the mode of a terminal that is gone (nodejs/node#51519).
+    for (const fd of [0, 1, 2]) closeSync(fd)
+  })
+}
 
 const streams =
   controlling === true
@@ -36,6 +54,8 @@ try {
 }
 
 function say(ended: string): void {
+  ending = ended
+  if (report !== undefined) return
   process.stdout.write(`ended: ${ended}\nraw: ${String(process.stdin.isRaw)}\n`)
 }
 

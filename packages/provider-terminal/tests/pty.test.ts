@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Question } from '@handraise/user-questions/types'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bundle, openTerminal, type Terminal } from './pseudo-terminal.ts'
 
 const STORE: Question = {
@@ -38,6 +40,7 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
       abortOn?: string
       plain?: boolean
       controlling?: boolean
+      report?: string
     } = {},
   ): Terminal {
     const argument = JSON.stringify({ armingDelayMs: 1, ...options, questions })
@@ -107,7 +110,7 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
       terminal.resize(columns, 24)
       await terminal.until(lines => isDrawnFor(columns, lines), `the prompt on ${columns} columns`)
       expect(terminal.history()[0]).toBe('before')
-      for (const part of [/^>/u, /Which store/u, /↑↓ move/u])
+      for (const part of [/^>/u, /Which store/u, /Enter choose/u])
         expect(terminal.history().filter(line => part.test(line))).toHaveLength(1)
     }
     terminal.press('enter')
@@ -190,6 +193,95 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
     expect(terminal.history()).toContain('Selected 2 of 2: SQLite.')
   })
 
+  test.each([
+    ['38 columns and 10 rows', 38, 10],
+    ['one row', 80, 1],
+    ['four rows', 30, 4],
+  ])(
+    'a screen that shrinks to %s and grows again, three times, shows the prompt once',
+    async (_, columns, rows) => {
+      const questions = ['a', 'b', 'c'].map(id => ({ ...STORE, id }))
+      const terminal = ask(questions)
+      await terminal.untilShown(READY)
+      for (let time = 0; time < 3; time += 1) {
+        terminal.resize(columns, rows)
+        await new Promise(resolve => setTimeout(resolve, 150))
+        terminal.resize(80, 24)
+        await new Promise(resolve => setTimeout(resolve, 150))
+      }
+      await terminal.until(lines => isDrawnFor(80, lines), 'the prompt on 80 columns')
+      expect(terminal.history()[0]).toBe('before')
+      for (const part of [/^>/u, /Which store/u, /^Store/u, /Enter choose/u])
+        expect(terminal.history().filter(line => part.test(line))).toHaveLength(1)
+    },
+  )
+
+  test('four Enters at once answer the first of three questions and no other', async () => {
+    const terminal = ask(
+      ['a', 'b', 'c'].map(id => ({ ...STORE, id })),
+      { armingDelayMs: 200 },
+    )
+    await terminal.untilShown(READY)
+    terminal.press('\r\r\r\r')
+    const lines = await terminal.untilShown('What was typed before this was shown is ignored')
+    expect(lines.join('\n')).toContain('Store  2/3')
+    terminal.press('ctrl-c')
+    await terminal.untilShown('"answers":[{"id":"a","selected":["Postgres"]}]}')
+  })
+
+  test('lines typed ahead in plain mode answer no question that was printed after them', async () => {
+    const terminal = ask(
+      ['a', 'b', 'c'].map(id => ({ ...STORE, id })),
+      { armingDelayMs: 200, plain: true },
+    )
+    await terminal.untilShown('Answer:')
+    await new Promise(resolve => setTimeout(resolve, 400))
+    terminal.press('1\r1\r1\r')
+    await terminal.until(
+      () => terminal.history().filter(line => line.includes('is ignored')).length === 2,
+      'two lines ignored',
+    )
+    expect(terminal.history().join('\n')).not.toContain('Question 3 of 3')
+    terminal.signal('SIGKILL')
+  })
+
+  test.each([
+    ['a prompt', false, false],
+    ['a plain one', true, false],
+    ['one on the controlling terminal', false, true],
+  ])(
+    'that vanishes ends %s as the end of the input, and the process goes on',
+    async (_, plain, controlling) => {
+      const report = join(fixture.folder, `vanished-${String(plain)}-${String(controlling)}`)
+      const terminal = ask([STORE], { report, plain, controlling })
+      await terminal.untilShown('SQLite')
+      terminal.vanish()
+      const ended = await vi.waitFor(() => readFile(report, 'utf8'), { timeout: 10_000 })
+      expect(ended).toBe('ASK_CANCELLED {"reason":"end of input","answers":[]} exit 0')
+    },
+  )
+
+  test('a process that was stopped draws its prompt anew and reads keys when it is in the foreground again', async () => {
+    const argument = JSON.stringify({ armingDelayMs: 1, questions: [STORE], stopAfterMs: 1000 })
+    const terminal = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
+      env: { PS1: 'shell> ', FIXTURE: fixture.file, ARGUMENT: argument, NODE: process.execPath },
+    })
+    open.push(terminal)
+    await terminal.untilShown('shell>')
+    terminal.press('"$NODE" "$FIXTURE" "$ARGUMENT"', 'enter')
+    await terminal.untilShown(READY)
+    await terminal.until(lines => lines.at(-1)?.trim() === 'shell>', 'the shell')
+    expect(terminal.history().join('\n')).toContain('Stopped')
+    terminal.press('fg', 'enter')
+    await terminal.until(lines => lines.at(-1)?.includes('Ctrl-C dismiss') === true, 'the prompt again')
+    expect(terminal.cursorHidden()).toBe(true)
+    terminal.press('down')
+    await terminal.untilShown('> 2. ( ) SQLite (recommended)')
+    terminal.press('enter')
+    await terminal.untilShown('ended: [{"id":"db","selected":["SQLite (Recommended)"]}]')
+    expect(terminal.history().join('\n')).toContain('Stopped')
+  })
+
   test('a job in the background is refused and not stopped', async () => {
     const argument = JSON.stringify({ armingDelayMs: 1, questions: [STORE] })
     const script = 'set -m; "$0" "$1" "$2" & wait; echo over'
@@ -203,12 +295,12 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
 
 // The controls fill the width they have: how they break tells for which width they were drawn.
 function isDrawnFor(columns: number, lines: string[]): boolean {
-  const controls = lines.find(line => line.startsWith('↑↓ move')) ?? ''
+  const controls = lines.find(line => line.startsWith('Enter choose')) ?? ''
   const expected: Readonly<Record<number, string>> = {
-    30: '↑↓ move · Enter choose',
-    50: '↑↓ move · Enter choose · s skip · Esc decline',
-    80: '↑↓ move · Enter choose · s skip · Esc decline · Ctrl-T write back',
-    100: '↑↓ move · Enter choose · s skip · Esc decline · Ctrl-T write back · Ctrl-X stop the turn',
+    30: 'Enter choose · Esc decline',
+    50: 'Enter choose · Esc decline · ↑↓ move · s skip',
+    80: 'Enter choose · Esc decline · ↑↓ move · s skip · Ctrl-T write back',
+    100: 'Enter choose · Esc decline · ↑↓ move · s skip · Ctrl-T write back · Ctrl-X stop the turn',
   }
   return controls === expected[columns]
 }

@@ -2,7 +2,7 @@ import type { Question } from '@handraise/user-questions/types'
 import { describe, expect, test } from 'vitest'
 import { reduce } from '../src/reduce.ts'
 import { openPrompt, type PromptState } from '../src/state.ts'
-import { armed, NOON, press, screen } from './prompt-driver.ts'
+import { armed, keyOf, NOON, press, screen } from './prompt-driver.ts'
 
 const STORE: Question = {
   id: 'db',
@@ -168,7 +168,8 @@ describe('skipping', () => {
     [undefined, 'skipped'],
     [0, 'none chosen'],
   ])('counts a multi-select with nothing ticked and at least %s as %s', (minSelections, shown) => {
-    const state = press(armed([STORE, { ...CHECKS, minSelections }]), ['enter', 'enter'])
+    const asked = minSelections === undefined ? ['enter'] : []
+    const state = press(armed([STORE, { ...CHECKS, minSelections }]), ['enter', ...asked, 'enter'])
     expect(screen(state).join('\n')).toContain(shown)
     expect(screen(state)[0]).toBe('Your answers: 1 of 2 answered')
     expect(ending(press(state, ['enter']))).toEqual({
@@ -178,6 +179,15 @@ describe('skipping', () => {
         { id: 'f', selected: [] },
       ],
     })
+  })
+
+  test('by Enter on a multi-select with nothing ticked is said first, and taken back by any other key', () => {
+    const told = press(armed([CHECKS]), ['down', 'enter'])
+    expect(ending(told)).toBeUndefined()
+    expect(told.hint).toBe('Nothing is ticked: Space ticks, Enter again skips')
+    expect(ending(press(told, ['up', 'enter']))).toBeUndefined()
+    expect(ending(press(told, [' ', 'enter']))).toMatchObject({ answers: [{ selected: ['Types'] }] })
+    expect(ending(press(told, ['enter']))).toMatchObject({ answers: [{ selected: [] }] })
   })
 
   test('stays at a multi-select that needs a tick', () => {
@@ -285,7 +295,7 @@ describe('Esc', () => {
 
   test('dismisses with what was answered and says how much that is', () => {
     const once = press(armed([STORE, CACHE, CHECKS]), ['enter', 'enter', 'escape'])
-    expect(once.hint).toBe('Esc again to dismiss; 2 answers would be dropped')
+    expect(once.hint).toBe('Esc again to dismiss with 2 answered, 1 left unanswered')
     expect(ending(press(once, ['escape']))).toEqual({
       kind: 'cancelled',
       reason: 'dismissed by the user',
@@ -294,6 +304,21 @@ describe('Esc', () => {
         { id: 'cache', selected: ['Postgres'] },
       ],
     })
+  })
+
+  test('counts what was skipped by itself', () => {
+    const once = press(armed([STORE, CACHE, CHECKS]), ['enter', 's', 'escape'])
+    expect(once.hint).toBe('Esc again to dismiss with 1 answered, 1 skipped, 1 left unanswered')
+    expect(ending(press(once, ['escape']))).toMatchObject({ answers: [{ id: 'db' }, { id: 'cache' }] })
+  })
+
+  test('declines a question that has no list as well, once its text is cleared', () => {
+    const cleared = press(armed([NAME]), ['abc', 'escape'])
+    expect(cleared).toMatchObject({ hint: undefined, drafts: [{ editing: true, editor: { text: '' } }] })
+    const once = press(cleared, ['escape'])
+    expect(once.hint).toBe('Esc again to decline to answer')
+    expect(ending(press(once, ['x', 'escape', 'escape']))).toBeUndefined()
+    expect(ending(press(once, ['escape']))).toEqual({ kind: 'declined' })
   })
 
   test('waits two seconds for the second one', () => {
@@ -362,16 +387,56 @@ describe('a deadline', () => {
   })
 })
 
-test('Enter that is held down does not answer the question it brought up', () => {
-  const options = [{ label: 'A' }, { label: 'B' }]
-  const questions = [
-    { id: 'a', question: 'A?', options },
-    { id: 'b', question: 'B?', options },
-  ]
-  const enter = { kind: 'named', name: 'enter' } as const
-  const opened = reduce(openPrompt(questions, { now: 0, pauseMs: 150 }), { type: 'arm' })
-  const held = [600, 630, 660].reduce((state, now) => reduce(state, { type: 'key', key: enter, now }), opened)
-  expect(held.view).toMatchObject({ name: 'question', index: 1 })
-  expect(held.drafts[1]?.outcome).toBeUndefined()
-  expect(reduce(held, { type: 'key', key: enter, now: 900 }).view.name).toBe('review')
+describe('keys right after something new came up', () => {
+  const at = (state: PromptState, now: number, ...keys: string[]): PromptState =>
+    keys.reduce((each, key) => reduce(each, { type: 'key', key: keyOf(key), now }), state)
+  const opened = (...questions: Question[]): PromptState =>
+    reduce(openPrompt(questions, { now: 0, pauseMs: 150 }), { type: 'arm' })
+  const IGNORED = 'What was typed before this was shown is ignored'
+
+  test('do not answer it, also those of an Enter that is held down', () => {
+    const held = [600, 630, 660, 800].reduce((state, now) => at(state, now, 'enter'), opened(STORE, CACHE))
+    expect(held).toMatchObject({ view: { name: 'question', index: 1 }, hint: IGNORED })
+    expect(held.drafts[1]?.outcome).toBeUndefined()
+    expect(at(held, 950, 'enter').view.name).toBe('review')
+  })
+
+  test.each([
+    [['enter', 'enter', 'enter', 'enter']],
+    [['enter', ' ', '2', 's']],
+    [['enter', 'end', 'x', 'tab', 'escape', 'escape', 'ctrl-s', 'ctrl-x', 'ctrl-d']],
+  ])('such as %j change nothing of the second of three questions', keys => {
+    const state = at(opened(STORE, CHECKS, CACHE), 600, ...keys)
+    expect(state).toMatchObject({ view: { name: 'question', index: 1 }, hint: IGNORED })
+    expect(state.ending).toBeUndefined()
+    expect(state.drafts.slice(1)).toEqual(opened(STORE, CHECKS, CACHE).drafts.slice(1))
+  })
+
+  test('do not write what is pasted', () => {
+    const state = reduce(at(opened(STORE, NAME), 600, 'enter'), { type: 'paste', text: 'x', now: 610 })
+    expect(state).toMatchObject({ hint: IGNORED, drafts: [{}, { editor: { text: '' } }] })
+  })
+
+  test('do not send the review, and move in it without a pause', () => {
+    const reviewed = at(at(opened(STORE, CACHE), 600, 'enter'), 800, 'enter', 'enter')
+    expect(reviewed).toMatchObject({ view: { name: 'review', focus: 2 }, hint: IGNORED, ending: undefined })
+    expect(at(reviewed, 1000, 'up', 'down', 'enter').ending).toMatchObject({ kind: 'answered' })
+  })
+
+  test('do not skip a multi-select when it was only just said that nothing is ticked', () => {
+    const told = at(opened(CHECKS), 600, 'enter', 'enter', 'enter')
+    expect(told).toMatchObject({ hint: 'Nothing is ticked: Space ticks, Enter again skips' })
+    expect(told.ending).toBeUndefined()
+    expect(at(told, 800, 'enter').ending).toMatchObject({ kind: 'answered' })
+  })
+
+  test('dismiss all the same when they are Ctrl-C', () => {
+    expect(at(opened(STORE, CACHE), 600, 'enter', 'ctrl-c').ending).toMatchObject({ kind: 'cancelled' })
+  })
+
+  test('count once the pause is over, measured from when it was on the screen', () => {
+    const shown = reduce(at(opened(STORE, CACHE), 600, 'enter'), { type: 'shown', now: 900 })
+    expect(at(shown, 1000, 'enter').view).toMatchObject({ index: 1 })
+    expect(at(shown, 1050, 'enter').view.name).toBe('review')
+  })
 })

@@ -1,7 +1,7 @@
 import type { Question } from '@handraise/user-questions/types'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lineWidth } from '../src/line.ts'
+import { lineText, lineWidth } from '../src/line.ts'
 import { painter } from '../src/paint.ts'
 import { render, type Size } from '../src/render.ts'
 import { openPrompt, type PromptState } from '../src/state.ts'
@@ -194,7 +194,7 @@ describe('long texts', () => {
   test('keep the question in sight when it is scrolled away', () => {
     const on = { columns: 60, rows: 12 }
     const state = press(armed([many]), ['end'], on)
-    expect(screen(state, on)[0]).toBe('Which of them?  lines 195-203 of 203')
+    expect(screen(state, on)[0]).toBe('Which of them?  lines 196-203 of 203')
     expect(shown(state, on)).toContain('> 201.')
   })
 
@@ -244,9 +244,25 @@ describe('the picture of a question', () => {
       '  2. ( ) SQLite (recommended)',
       '  3. ( ) Type your own answer',
       '',
-      '↑↓ move · Enter choose · s skip · Esc decline · Ctrl-T write back',
+      'Enter choose · Esc decline · ↑↓ move · s skip · Ctrl-T write back',
       'Ctrl-X stop the turn · Ctrl-C dismiss',
     ])
+  })
+
+  test.each([
+    [40, 12, ['Enter choose · Esc decline · ↑↓ move', 's skip · Ctrl-T write back']],
+    [40, 9, ['Enter choose · Esc decline · ↑↓ move']],
+    [20, 10, ['Enter choose', 'Esc decline']],
+    [20, 6, ['Enter choose · Esc']],
+  ])('names Enter and Esc first, on %i columns and %i rows too', (columns, rows, expected) => {
+    const { lines } = render(armed([STORE]), { columns, rows })
+    const controls = lines.filter(line => line.some(({ role }) => role === 'controls')).map(lineText)
+    expect(controls).toEqual(expected)
+  })
+
+  test('offers to decline where there is no list to go back to', () => {
+    const bare = armed([{ id: 'name', question: 'What is it called?' }])
+    expect(shown(bare, { columns: 80, rows: 24 })).toContain('Enter confirm · Esc decline')
   })
 
   test('does not offer to skip what must be answered', () => {

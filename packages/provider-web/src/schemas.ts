@@ -197,8 +197,6 @@ export const errorSchema = z.looseObject({
 
 export type OpenBody = z.input<typeof openSchema>
 export type Opened = z.infer<typeof openedSchema>
-export type AnswerBody = z.infer<typeof answerBodySchema>
-export type StopBody = z.infer<typeof stopBodySchema>
 export type AnswerEntry = z.infer<typeof answersSchema>[number]
 export type ReceiptBody = z.infer<typeof receiptSchema>
 

@@ -1,7 +1,7 @@
 import { MemoryMedium, MemoryStore } from '@handraise/inbox'
 import { InboxClient, InboxClientError, type InboxEvent } from '@handraise/provider-web'
 import { describe, expect, test } from 'vitest'
-import { answered, DB, serve, TOKEN } from './served.ts'
+import { answered, DB, quietPort, serve, TOKEN } from './served.ts'
 
 async function take(events: AsyncGenerator<InboxEvent, void, void>, count: number): Promise<InboxEvent[]> {
   const taken: InboxEvent[] = []
@@ -135,7 +135,7 @@ describe('the events of the client', () => {
 
   test('go on where they were after the server came back', async () => {
     const medium = new MemoryMedium()
-    const first = await serve({ inbox: { store: new MemoryStore(medium) } })
+    const first = await serve({ inbox: { store: new MemoryStore(medium) }, port: await quietPort() })
     const events = first.client.events()
     await take(events, 1)
     const id = await first.ask([DB], { key: 'k' })
@@ -152,7 +152,7 @@ describe('the events of the client', () => {
   })
 
   test('tell of a lost cursor, and give a fresh snapshot', async () => {
-    const first = await serve()
+    const first = await serve({ port: await quietPort() })
     const events = first.client.events()
     await take(events, 1)
     await first.server.close()

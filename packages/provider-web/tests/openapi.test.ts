@@ -63,3 +63,11 @@ test('what the server replies has the members it describes', async () => {
   const { properties } = document.components.schemas['Request'] as { properties: object }
   for (const name of Object.keys(json.request)) expect(Object.keys(properties)).toContain(name)
 })
+
+test('the README lists every code with its status, and no other', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const listed = [...readme.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gmu)].flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/`(\w+)`/gu)].map(([, code]) => [code, Number(status)]),
+  )
+  expect(Object.fromEntries(listed)).toEqual(STATUS_OF_CODE)
+})

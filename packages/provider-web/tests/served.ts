@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { InboxService, MemoryStore, type InboxConfig } from '@handraise/inbox'
 import { InboxClient, startInboxServer, type InboxServerOptions } from '@handraise/provider-web'
 import { UserQuestionService, type Question } from '@handraise/user-questions'
@@ -139,4 +139,19 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
     await new Promise(resolve => setTimeout(resolve, 5))
   }
   throw new Error('it never came to hold')
+}
+
+/** A free port that no connection gets by chance: what a test closes it can open again. */
+export async function quietPort(): Promise<number> {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000)
+    const server = createServer()
+    const free = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!free) continue
+    await new Promise(resolve => server.close(resolve))
+    return port
+  }
 }

@@ -14,7 +14,7 @@ import {
 } from '@handraise/provider-web'
 import { build } from 'tsup'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { send, serve, stream, TOKEN } from './served.ts'
+import { quietPort, send, serve, stream, TOKEN } from './served.ts'
 
 function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'handraise-web-'))
@@ -101,7 +101,7 @@ describe('a server', () => {
 describe('a state file', () => {
   test('keeps port and token over a restart', async () => {
     const stateFile = join(temporary(), 'state.json')
-    const first = await start({ stateFile })
+    const first = await start({ stateFile, port: await quietPort() })
     await first.close()
     const second = await start({ stateFile })
     expect([second.port, second.token]).toEqual([first.port, first.token])
@@ -122,7 +122,7 @@ describe('a state file', () => {
 
   test('gives way when its port is taken by another program', async () => {
     const stateFile = join(temporary(), 'state.json')
-    const first = await start({ stateFile })
+    const first = await start({ stateFile, port: await quietPort() })
     await first.close()
     await occupied(first.port)
     const second = await start({ stateFile })
