@@ -176,8 +176,10 @@ export class FanOut implements SeamInbox {
 
 /** What an ask ends with when its request was settled so. */
 export function toAnswer({ settlement }: SettledRequest): AskUserQuestionAnswer {
-  const { outcome, reason, text = '' } = settlement
-  const answers = answersOf(settlement.answer)
+  const { outcome, reason, by, text = '' } = settlement
+  const answers = answersOf(settlement.answer).map(answer =>
+    by === 'policy' && answer.by === undefined ? { ...answer, by } : answer,
+  )
   switch (outcome) {
     case 'answered':
       return { answers }

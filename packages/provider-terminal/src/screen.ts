@@ -10,6 +10,10 @@ const PASTE_OFF = '\u001b[?2004l'
 const WRAP_OFF = '\u001b[?7l'
 const WRAP_ON = '\u001b[?7h'
 
+// From the second column on, when the line itself is empty: tmux takes a screen that is erased from its very beginning
+// for one that was cleared, and keeps a copy of it in its history.
+const ERASE_DOWN = `${ansi.eraseEndLine}${ansi.cursorForward()}${ansi.eraseDown}\r`
+
 /** Draws frames in place, below what is on the terminal already. The cursor is hidden except where text is written. */
 export class Screen {
   private readonly output: TerminalOutput
@@ -83,7 +87,7 @@ export class Screen {
   private takeDown(): string {
     const { columns, rows } = this.size
     const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns))
-    const above = [...this.lost, ...this.widths.slice(0, this.cursorLine)]
+    const above = [...this.widths.slice(0, this.cursorLine)]
     const total = above.reduce((sum, width) => sum + rowsOf(width), 0)
     let unreachable = total - (rows - 1)
     this.lost = above.filter(width => {
@@ -93,7 +97,7 @@ export class Screen {
     })
     this.widths = []
     this.cursorLine = 0
-    return `${up(total)}\r${ansi.eraseDown}`
+    return `${up(total)}\r${ERASE_DOWN}`
   }
 }
 

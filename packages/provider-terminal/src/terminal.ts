@@ -64,7 +64,8 @@ export function write(output: TerminalOutput, text: string): void {
   try {
     // The error itself comes after this call: the guard stays for it.
     output.write(text, error => {
-      if (error == null) unguard(output)
+      // Without one it is `null` or nothing, by Node's version.
+      if (!(error instanceof Error)) unguard(output)
     })
   } catch (error) {
     output.emit('error', error)

@@ -174,7 +174,7 @@ describe('the terminal', () => {
       const failing = vi.fn<(chunk: unknown, encoding: string, done: (error: Error) => void) => void>(
         (_chunk, _encoding, done) => done(new Error('write EIO')),
       )
-      output._write = failing as never
+      output._write = failing
       input.push(plain ? '1\n' : '\u001b[B')
       expect((await asking).details).toMatchObject({ reason: 'end of input' })
       await setImmediate()
@@ -254,6 +254,20 @@ describe('the terminal', () => {
     press('down', 'enter', 's', 'enter')
     await asking
     expect(screen()).toBe('Store: SQLite\nWhich cache? skipped\n')
+  })
+
+  test('is never erased from the very beginning of a line, which tmux would keep a copy of', async () => {
+    const { provider, press, output } = terminalPerson()
+    const asking = provider.ask(requestOf([STORE]))
+    await vi.waitFor(() => expect(output.text).toContain('Which store?'))
+    press('down', 'enter')
+    await asking
+    expect(
+      output.text
+        .split('\u001b[J')
+        .slice(0, -1)
+        .every(text => text.endsWith('\u001b[K\u001b[1C')),
+    ).toBe(true)
   })
 
   test('has no colour where NO_COLOR says so', async () => {

@@ -226,7 +226,8 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
     const lines = await terminal.untilShown('What was typed before this was shown is ignored')
     expect(lines.join('\n')).toContain('Store  2/3')
     terminal.press('ctrl-c')
-    await terminal.untilShown('"answers":[{"id":"a","selected":["Postgres"]}]}')
+    await terminal.untilShown('raw:')
+    expect(terminal.lines().join('')).toContain('"answers":[{"id":"a","selected":["Postgres"]}]}')
   })
 
   test('lines typed ahead in plain mode answer no question that was printed after them', async () => {

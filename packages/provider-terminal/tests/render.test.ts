@@ -252,7 +252,7 @@ describe('the picture of a question', () => {
   test.each([
     [40, 12, ['Enter choose · Esc decline · ↑↓ move', 's skip · Ctrl-T write back']],
     [40, 9, ['Enter choose · Esc decline · ↑↓ move']],
-    [20, 10, ['Enter choose', 'Esc decline']],
+    [20, 10, ['Enter choose', 'Esc decline · s skip']],
     [20, 6, ['Enter choose · Esc']],
   ])('names Enter and Esc first, on %i columns and %i rows too', (columns, rows, expected) => {
     const { lines } = render(armed([STORE]), { columns, rows })

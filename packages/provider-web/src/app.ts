@@ -1,5 +1,6 @@
 import type { Inbox } from '@handraise/inbox'
 import { Hono } from 'hono'
+import { Askers } from './askers.ts'
 import { EventStreams } from './events.ts'
 import { checkHostAndOrigin, requireToken, securityHeaders, type GuardOptions } from './guard.ts'
 import { HttpError, toHttpError } from './http-error.ts'
@@ -24,6 +25,8 @@ export interface InboxAppOptions extends GuardOptions {
   readonly maxStreams?: number | undefined
   /** How far a reader of events may be behind, in bytes, before it is cut off to resume. Default 1 MiB. */
   readonly maxBufferBytes?: number | undefined
+  /** How long nobody may wait for a request without a key before it is withdrawn, in milliseconds. Default 30,000. */
+  readonly askerGraceMs?: number | undefined
   /** Told what went wrong here, of which the client hears nothing. Default: nobody. */
   readonly report?: ((error: unknown) => void) | undefined
 }
@@ -42,6 +45,7 @@ export const DEFAULTS = {
   maxBodyBytes: 1024 * 1024,
   maxStreams: 2_000,
   maxBufferBytes: 1024 * 1024,
+  askerGraceMs: 30_000,
 } as const
 
 export function createInboxApp(options: InboxAppOptions): InboxApp {
@@ -52,9 +56,11 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
     maxBodyBytes = DEFAULTS.maxBodyBytes,
     maxStreams = DEFAULTS.maxStreams,
     maxBufferBytes = DEFAULTS.maxBufferBytes,
+    askerGraceMs = DEFAULTS.askerGraceMs,
   } = options
   const streams = new EventStreams({ inbox, heartbeatMs, maxStreams, maxBufferBytes, report })
-  const deps = { inbox, maxBodyBytes, maxStreams, report }
+  const askers = new Askers(inbox, askerGraceMs, report)
+  const deps = { inbox, askers, maxBodyBytes, maxStreams, report }
 
   const api = new Hono()
   api.use(requireToken(token))
@@ -82,6 +88,7 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
     close: () => {
       streams.close()
       stopWaiting()
+      askers.close()
     },
   }
 }

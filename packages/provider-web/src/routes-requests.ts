@@ -18,7 +18,7 @@ import {
 
 /** Listing, opening and looking at requests. */
 export function requestRoutes(app: Hono, deps: Deps): void {
-  const { inbox, maxBodyBytes, report } = deps
+  const { inbox, askers, maxBodyBytes, report } = deps
 
   route(app, '/requests', {
     GET: async c => {
@@ -44,6 +44,7 @@ export function requestRoutes(app: Hono, deps: Deps): void {
         key,
         deadlineAt: timeoutMs === undefined ? undefined : inbox.clock.now() + timeoutMs,
       })
+      askers.opened(request)
       const opened: Opened = { request: toPublic(inbox, request, report), joined }
       return c.json(opened, joined ? 200 : 201)
     },

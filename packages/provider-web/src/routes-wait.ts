@@ -10,7 +10,7 @@ import { waitQuerySchema } from './schemas.ts'
 /** Waiting for one request by long poll: a poll ends after a while either way, so that no connection hangs. */
 export function waitRoutes(
   app: Hono,
-  { inbox, report, maxStreams }: Deps & { maxStreams: number },
+  { inbox, askers, report, maxStreams }: Deps & { maxStreams: number },
 ): () => void {
   const waits = new Set<() => void>()
 
@@ -25,6 +25,7 @@ export function waitRoutes(
       const { signal } = c.req.raw
       signal.addEventListener('abort', giveUp)
       waits.add(giveUp)
+      const leave = askers.waits(id)
       try {
         const request = await inbox.wait(id, enough.signal)
         return c.json({ pending: false, request: toPublic(inbox, request, report) })
@@ -35,6 +36,7 @@ export function waitRoutes(
         stop()
         signal.removeEventListener('abort', giveUp)
         waits.delete(giveUp)
+        leave()
       }
     },
   })
