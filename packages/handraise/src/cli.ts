@@ -1,3 +1,5 @@
+import { closeSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { AUTO_POLICIES } from '@handraise/provider-auto'
 import type { InboxClientError } from '@handraise/provider-web'
@@ -195,17 +197,16 @@ function usageMessage(error: CommanderError): string {
 
 handleSignals()
 
-// Whoever read the output may have gone: that is a failure to report, not a crash.
-let outputFailed = false
-process.stdout.on('error', (error: Error) => {
-  outputFailed = true
-  process.exitCode = EXIT.internal
-  writeLine(process.stderr, {
-    code: 'INTERNAL',
-    message: `standard output cannot be written: ${error.message}`,
-  })
-})
+// A reader that has gone, or a terminal: what was lost by it is told where it was written, and is no reason to crash.
+process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
 
+// Node gives the terminal its modes back when it exits, and aborts where the terminal is gone (nodejs/node#51519).
+const terminals = [0, 1, 2].filter(descriptor => isatty(descriptor))
+process.on('exit', () => {
+  for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
+})
+
 const code = await main()
-process.exitCode = outputFailed ? EXIT.internal : code
+// Unless the output was lost meanwhile, which has set one.
+process.exitCode ??= code

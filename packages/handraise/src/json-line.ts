@@ -1,3 +1,5 @@
+import { EXIT } from './exit-code.ts'
+
 // Characters a terminal or a reader would obey instead of show. JSON allows most of them as they are, and means the same
 // when they are escaped.
 const UNSAFE =
@@ -14,6 +16,14 @@ export function jsonLine(value: unknown): string {
   return `${json}\n`
 }
 
+/** Writes a value as a line. When standard output cannot take it, says so on standard error and ends with exit code 1. */
 export function writeLine(stream: NodeJS.WritableStream, value: unknown): void {
-  stream.write(jsonLine(value))
+  stream.write(jsonLine(value), error => {
+    if (error === null || error === undefined || stream !== process.stdout) return
+    process.exitCode = EXIT.internal
+    writeLine(process.stderr, {
+      code: 'INTERNAL',
+      message: `standard output cannot be written: ${error.message}`,
+    })
+  })
 }

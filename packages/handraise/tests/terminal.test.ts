@@ -149,6 +149,23 @@ describe('an ask in a terminal', () => {
     expect(terminal.cursorHidden()).toBe(false)
   })
 
+  test.each([['rich'], ['plain']])('whose terminal goes away ends with a code, in %s mode', async mode => {
+    const file = await request(`gone-${mode}.json`, DB)
+    const plain = mode === 'plain' ? '--plain' : ''
+    const terminal = shell(
+      `trap '' HUP; handraise ask ${file} ${plain} --json > gone.json 2> gone.err; echo "$?" > gone-${mode}.exit`,
+    )
+    await terminal.untilShown(mode === 'plain' ? '2 of 2: SQLite' : READY)
+    terminal.vanish()
+    let exit = ''
+    while (exit === '') {
+      exit = await left(`gone-${mode}.exit`).catch(() => '')
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    expect(['3', '9']).toContain(exit.trim())
+    expect((await left('gone.err')).trimEnd().split('\n')).toHaveLength(1)
+  })
+
   test('in plain mode only adds lines, and Ctrl-C dismisses', async () => {
     const file = await request('plain.json', DB)
     const terminal = shell(`handraise ask ${file} --plain 2> err.json`)

@@ -87,7 +87,7 @@ export class Screen {
   private takeDown(): string {
     const { columns, rows } = this.size
     const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns))
-    const above = [...this.widths.slice(0, this.cursorLine)]
+    const above = [...this.lost, ...this.widths.slice(0, this.cursorLine)]
     const total = above.reduce((sum, width) => sum + rowsOf(width), 0)
     let unreachable = total - (rows - 1)
     this.lost = above.filter(width => {

@@ -46,20 +46,21 @@ async function askHere(
   const { provider, prompts, close } = await chooseProvider(options, inputTaken)
   const stop = new AbortController()
   // Without a prompt there is nothing to dismiss: what a signal means then is not changed.
-  const release = !prompts
-    ? () => {}
-    : handleSignals(signal =>
-        stop.abort(
-          signal === 'SIGINT'
-            ? new UserQuestionError('ASK_CANCELLED', { reason: 'dismissed by the user' })
-            : new Error(`stopped by ${signal}`),
-        ),
-      )
+  if (prompts) {
+    handleSignals(signal =>
+      stop.abort(
+        signal === 'SIGINT'
+          ? new UserQuestionError('ASK_CANCELLED', { reason: 'dismissed by the user' })
+          : new Error(`stopped by ${signal}`),
+      ),
+    )
+  }
   try {
     const report = await askThrough(provider, { ...request, signal: stop.signal })
     return writeReport(report, options.json === true)
   } finally {
-    release()
+    // It has ended, and says how; a signal that comes with that changes nothing any more.
+    handleSignals(() => {})
     close()
   }
 }
