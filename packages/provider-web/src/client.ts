@@ -200,6 +200,7 @@ export class InboxClient {
           body as ReadableStream<Uint8Array>,
           lastId,
           alive,
+          connection.signal,
         )) {
           attempt = 0
           lastId = id

@@ -6,13 +6,20 @@ export interface ServerEvent {
   readonly lastId: string
 }
 
-/** Reads server-sent events from the body of a response, as they come. `alive` is called whenever anything comes. */
+/**
+ * Reads server-sent events from the body of a response, as they come, until the signal aborts. `alive` is called whenever
+ * anything comes.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   lastId: string,
   alive: () => void = () => {},
+  signal?: AbortSignal,
 ): AsyncGenerator<ServerEvent, void, void> {
   const reader = body.getReader()
+  // Besides aborting the request: Node forgets the signal of a request whose response it has begun to give.
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', cancel)
   const decoder = new TextDecoder()
   let rest = ''
   let event = 'message'
@@ -39,6 +46,7 @@ export async function* readEvents(
       }
     }
   } finally {
-    reader.cancel().catch(() => {})
+    signal?.removeEventListener('abort', cancel)
+    cancel()
   }
 }

@@ -17,6 +17,7 @@ import type {
   UserQuestionProvider,
 } from './request.ts'
 import { OUTCOME_OF_CODE } from './settlement.ts'
+import { sharedAborts } from './shared-aborts.ts'
 
 /** How an ask ended: with an answer, or with the error it rejects with. */
 type Ending =
@@ -69,7 +70,8 @@ export class Ask {
     // Whoever heard that it was asked may have ended it already.
     if (this.ending !== undefined) return onEnd(this.ending)
     if (this.request.signal?.aborted === true) return this.abort()
-    this.request.signal?.addEventListener('abort', this.abort)
+    const { signal } = this.request
+    if (signal !== undefined && signal !== null) sharedAborts.add(signal, this.abort)
     if (this.timeoutMs !== undefined && !this.throughInbox)
       this.disarm = this.clock.after(this.timeoutMs, () => this.timeOut())
     let answering: unknown
@@ -238,7 +240,8 @@ export class Ask {
     if (this.ending !== undefined) return
     this.ending = ending
     this.disarm?.()
-    this.request.signal?.removeEventListener('abort', this.abort)
+    const { signal } = this.request
+    if (signal !== undefined && signal !== null) sharedAborts.remove(signal, this.abort)
     this.onEnd?.(ending)
   }
 }

@@ -470,3 +470,17 @@ describe('a provider that throws what cannot be read', () => {
     ).toBe('PROVIDER_FAILED')
   })
 })
+
+test('many asks on one signal listen to it once, and all end with it', async () => {
+  const ctx = await openHost()
+  ctx.userQuestions.registerProvider({ ask: () => new Promise(() => {}) })
+  const controller = new AbortController()
+  const asks = Array.from({ length: 50 }, () =>
+    ctx.userQuestions.ask({ questions: [STORE], signal: controller.signal }),
+  )
+  expect(abortListeners(controller.signal)).toBe(1)
+  controller.abort()
+  const ended = await Promise.all(asks.map(ask => ask.catch((error: UserQuestionError) => error.code)))
+  expect(new Set(ended)).toEqual(new Set(['ASK_ABORTED']))
+  expect(abortListeners(controller.signal)).toBe(0)
+})
