@@ -93,7 +93,7 @@ const inboxCommand = (name: string, description: string): Command =>
 const inbox = () => import('./commands/inbox.ts')
 
 inboxCommand('wait', 'wait until a request is settled, and print its answer')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .action(async (id: string, options) => {
     exitCode = await (await inbox()).wait(id, options)
   })
@@ -111,13 +111,13 @@ for (const [name, state] of [
 }
 
 inboxCommand('show', 'show one request')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .action(async (id: string, options) => {
     exitCode = await (await inbox()).show(id, options)
   })
 
 inboxCommand('answer', 'answer a request: with JSON, with a typed line, or with a prompt in this terminal')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .argument('[answer]', '{"answers":[{"id","selected":[labels],"custom"?}]}, or - for standard input')
   .option('--text <line>', 'a line as a person would type it: a number, a label, or free text')
   .option('--plain', 'numbered lines instead of a redrawn prompt')
@@ -126,25 +126,30 @@ inboxCommand('answer', 'answer a request: with JSON, with a typed line, or with 
   })
 
 inboxCommand('decline', 'say no to answering')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .option('--reason <text>')
   .action(async (id: string, options) => {
     exitCode = await (await inbox()).end(id, 'decline', options)
   })
 
 inboxCommand('clarify', 'write back instead of answering')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .requiredOption('--text <text>')
   .action(async (id: string, options) => {
     exitCode = await (await inbox()).end(id, 'clarify', options)
   })
 
 inboxCommand('cancel', 'dismiss a request without a decision')
-  .argument('<id>')
+  .argument('<id>', 'the id of a request', readId)
   .option('--reason <text>')
   .action(async (id: string, options) => {
     exitCode = await (await inbox()).end(id, 'cancel', options)
   })
+
+function readId(text: string): string {
+  if (text.trim() !== '') return text
+  throw new InvalidArgumentError('expected the id of a request')
+}
 
 function readPort(text: string): number {
   const port = Number(text)

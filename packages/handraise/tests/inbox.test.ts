@@ -134,7 +134,7 @@ describe('a question asked through a served inbox', () => {
       code: 'ALREADY_SETTLED',
       message: expect.stringContaining('by command'),
     })
-    expect((await at(server)(['history'])).stdout).toContain('answered by command')
+    expect((await at(server)(['history'])).stdout).toMatch(/answered by command at .*: Postgres/)
   })
 
   test('is not answered by what it does not offer', async () => {
@@ -206,6 +206,7 @@ describe('a served inbox', () => {
     const { port } = new URL(server.url)
     const { exitCode, stderr } = await run(['serve', '--db', db, '--port', port])
     expect(exitCode).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(stderr).toContain(`process ${server.child.pid}`)
   })
 
@@ -234,6 +235,15 @@ describe('a served inbox', () => {
     const { exitCode } = await run(['pending', '--inbox', server.url, '--token-file', file])
     expect(exitCode).toBe(0)
   })
+})
+
+test('an ask through an inbox is answered by its surfaces, and takes no policy of its own', async () => {
+  const { exitCode, stderr } = await run(
+    ['ask', '-', '--inbox', 'http://127.0.0.1:9/', '--policy', 'first'],
+    REQUEST,
+  )
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('--policy')
 })
 
 test('an ask through an inbox that cannot be reached was never asked', async () => {

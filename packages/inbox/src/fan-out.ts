@@ -7,12 +7,15 @@ import {
 } from '@handraise/user-questions/types'
 import type { SeamInbox } from '@handraise/user-questions'
 import { InboxError } from './error.ts'
-import type { Decision, Inbox } from './inbox.ts'
+import type { Command, Decision, Inbox } from './inbox.ts'
 import { answersOf, QUESTIONS, toQuestionsPayload } from './questions-kind.ts'
 import { isSettled, type InboxRequest, type SettledRequest } from './request.ts'
 
 /** What becomes of a question while nobody could see it: the ask ends `ASK_UNAVAILABLE`, or it waits. */
 export type ViewerPolicy = 'require' | 'wait'
+
+/** How long to wait between tries to keep a decision, in milliseconds. */
+const RETRIES_MS = [100, 500, 2_000]
 
 /** One request that somebody in this process waits for, as it is shown by the providers of this process. */
 interface Showing {
@@ -58,7 +61,6 @@ export class FanOut implements SeamInbox {
 
   async ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
     const { id, questions, agent, session, key, deadlineAt, signal } = request
-    if (this.viewer === 'require' && this.providers.size === 0 && this.viewers() === 0) throw nobodyLooks()
     const opened = await this.inbox
       .open({
         id,
@@ -71,6 +73,11 @@ export class FanOut implements SeamInbox {
       })
       .catch(keyConflict)
     if (isSettled(opened.request)) return toAnswer(opened.request)
+    if (this.viewer === 'require' && this.providers.size === 0 && this.viewers() === 0) {
+      // After the look whether it was answered before: for that nobody need be there now.
+      if (key === undefined) await this.inbox.withdraw(opened.request.id, 'nobody could see it')
+      throw nobodyLooks()
+    }
     const showing = this.show(opened.request)
     try {
       return toAnswer(
@@ -121,7 +128,7 @@ export class FanOut implements SeamInbox {
     })
     // Whichever way it is settled, this provider takes it down and may say by whom.
     this.inbox
-      .wait(id, controller.signal)
+      .watch(id, controller.signal)
       .then(({ settlement }) =>
         controller.abort(
           new UserQuestionError('ASK_ABORTED', {
@@ -140,16 +147,37 @@ export class FanOut implements SeamInbox {
   ): Promise<void> {
     const surface = provider.name ?? 'provider'
     const command = { commandId: crypto.randomUUID(), surface }
+    let decision: Decision | undefined
+    let by: 'user' | 'policy' = 'user'
     try {
       const { answers } = await provider.ask(request)
-      const by = answers.some(answer => answer.by === 'policy') ? 'policy' : 'user'
-      await this.inbox.decide(request.id, { outcome: 'answered', answer: { answers } }, { ...command, by })
+      if (answers.some(answer => answer.by === 'policy')) by = 'policy'
+      decision = { outcome: 'answered', answer: { answers } }
     } catch (error) {
-      if (request.signal.aborted || isLost(error)) return
-      const decision = toDecision(error)
-      if (decision === undefined) this.lose(showing, provider, toFailure(error, provider.name))
-      else await this.inbox.decide(request.id, decision, command).catch(ignoreLost)
+      if (request.signal.aborted) return
+      decision = toDecision(error)
+      if (decision === undefined) return this.lose(showing, provider, toFailure(error, provider.name))
     }
+    try {
+      await this.decide(request.id, decision, { ...command, by })
+    } catch (error) {
+      if (!isLost(error)) this.lose(showing, provider, toFailure(error, provider.name))
+    }
+  }
+
+  // What a person has decided is not given up for a store that fails just now.
+  private async decide(id: string, decision: Decision, command: Command): Promise<void> {
+    for (const delayMs of RETRIES_MS) {
+      try {
+        await this.inbox.decide(id, decision, command)
+        return
+      } catch (error) {
+        if (InboxError.isInstance(error)) throw error
+        this.report(error)
+        await new Promise<void>(resolve => this.inbox.clock.after(delayMs, resolve))
+      }
+    }
+    await this.inbox.decide(id, decision, command)
   }
 
   // A provider that fails is one route less; only without any other is nobody left to ask.
@@ -164,12 +192,14 @@ export class FanOut implements SeamInbox {
   private async leave(showing: Showing, reason: unknown): Promise<void> {
     // The host goes down: what has a key is kept for the agent to come back to.
     const hostGone = UserQuestionError.isInstance(reason) && reason.code === 'PROVIDER_GONE'
-    if (hostGone || showing.asks > 1) return
+    // Others may wait for the same answer: here, or in another process that joined it by its key.
+    if (hostGone || this.inbox.waiting(showing.request.id) > 0) return
+    if (await this.inbox.isJoinedElsewhere(showing.request.id)) return
     await this.inbox.withdraw(showing.request.id, 'the asker went away').catch(this.report)
   }
 
   private async withdraw(showing: Showing, reason: string): Promise<void> {
-    if (showing.request.key !== undefined || showing.asks > 1) return
+    if (showing.request.key !== undefined || this.inbox.waiting(showing.request.id) > 0) return
     await this.inbox.withdraw(showing.request.id, reason).catch(this.report)
   }
 }
@@ -234,10 +264,6 @@ function isLost(error: unknown): boolean {
   return (
     InboxError.isInstance(error) && (error.code === 'ALREADY_SETTLED' || error.code === 'UNKNOWN_REQUEST')
   )
-}
-
-function ignoreLost(error: unknown): void {
-  if (!isLost(error)) throw error
 }
 
 function keyConflict(error: unknown): never {

@@ -1,4 +1,8 @@
+import type { Clock } from '@handraise/user-questions'
 import type { InboxStore, LogEntry } from './store.ts'
+
+/** How long to wait with the next try when the log could not be read, in milliseconds. */
+const RETRY_MS = 250
 
 /** Hears the log from some cursor on. */
 export interface Follower {
@@ -14,15 +18,19 @@ export interface Follower {
  */
 export class Feed {
   private readonly store: InboxStore
+  private readonly clock: Clock
   private readonly report: (error: unknown) => void
   private readonly followers = new Set<Follower>()
   private cursor = ''
   private reading: Promise<void> | undefined
   private readAgain = false
   private unwatch: (() => void) | undefined
+  private callOffRetry = (): void => {}
+  private stopped = false
 
-  constructor(store: InboxStore, report: (error: unknown) => void) {
+  constructor(store: InboxStore, clock: Clock, report: (error: unknown) => void) {
     this.store = store
+    this.clock = clock
     this.report = report
   }
 
@@ -33,7 +41,9 @@ export class Feed {
   }
 
   async stop(): Promise<void> {
+    this.stopped = true
     this.unwatch?.()
+    this.callOffRetry()
     this.followers.clear()
     await this.reading
   }
@@ -62,7 +72,11 @@ export class Feed {
   read(): Promise<void> {
     this.readAgain = true
     this.reading ??= this.readAll()
-      .catch(this.report)
+      .catch((error: unknown) => {
+        this.report(error)
+        // What could not be read now has been committed all the same, and somebody waits for it.
+        if (!this.stopped) this.callOffRetry = this.clock.after(RETRY_MS, () => void this.read())
+      })
       .finally(() => {
         this.reading = undefined
       })

@@ -5,7 +5,13 @@ import type { InboxStore } from './store.ts'
 
 const NAMESPACE = 'hosts'
 
-const leaseSchema = z.object({ host: z.string(), pid: z.number(), expiresAt: z.number() })
+const leaseSchema = z.object({
+  host: z.string(),
+  pid: z.number(),
+  /** When the process began: its number alone may be that of one before it. */
+  startedAt: z.number(),
+  expiresAt: z.number(),
+})
 
 /**
  * Says in the store that this process is alive, for as long as it is. Requests without a key belong to the process that
@@ -25,7 +31,13 @@ export class HostLease {
   }
 
   async renew(): Promise<void> {
-    const value = { host: hostname(), pid: process.pid, expiresAt: this.clock.now() + this.leaseMs }
+    const { timeOrigin: startedAt } = performance
+    const value = {
+      host: hostname(),
+      pid: process.pid,
+      startedAt,
+      expiresAt: this.clock.now() + this.leaseMs,
+    }
     await this.store.writeRecords([{ namespace: NAMESPACE, key: this.id, value }])
   }
 
@@ -47,9 +59,10 @@ export class HostLease {
   private isLive(value: unknown): boolean {
     const parsed = leaseSchema.safeParse(value)
     if (!parsed.success || parsed.data.expiresAt <= this.clock.now()) return false
-    if (parsed.data.host !== hostname()) return true
-    // Another lease under this very process id is of a process before this one, as happens in containers.
-    return parsed.data.pid !== process.pid && isRunning(parsed.data.pid)
+    const { host, pid, startedAt } = parsed.data
+    if (host !== hostname()) return true
+    // The same number may be that of a process before this one, as happens in containers.
+    return pid === process.pid ? startedAt === performance.timeOrigin : isRunning(pid)
   }
 }
 

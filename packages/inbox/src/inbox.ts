@@ -66,8 +66,17 @@ export interface Receipt {
   readonly repeated: boolean
 }
 
+interface Waiter {
+  readonly resolve: (request: SettledRequest) => void
+  readonly reject: (error: unknown) => void
+  /** An asker, who is answered; another only watches what becomes of the request. */
+  readonly asks: boolean
+}
+
 /** How long between looks for requests to forget, in milliseconds. */
 const PRUNE_EVERY_MS = 60 * 60 * 1000
+/** Which processes joined which requests that another one opened. */
+const JOINS = 'joins'
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 const LEASE_MS = 15_000
 
@@ -79,7 +88,7 @@ export class Inbox {
   readonly store: InboxStore
   readonly clock: Clock
   private readonly kinds = new Map<string, RequestKind>([[questionsKind.name, questionsKind]])
-  private readonly waiters = new Map<string, Set<(request: SettledRequest) => void>>()
+  private readonly waiters = new Map<string, Set<Waiter>>()
   private readonly feed: Feed
   private readonly deadlines: Deadlines
   private readonly lease: HostLease
@@ -87,6 +96,8 @@ export class Inbox {
   private readonly retentionMs: number
   private readonly report: (error: unknown) => void
   private readonly timers = new Map<string, () => void>()
+  // Pending requests that were opened by this process.
+  private readonly openedHere = new Set<string>()
   private closed = false
 
   constructor({
@@ -101,7 +112,7 @@ export class Inbox {
     this.retentionMs = retentionMs
     this.leaseMs = leaseMs
     this.report = report
-    this.feed = new Feed(store, report)
+    this.feed = new Feed(store, clock, report)
     this.lease = new HostLease(store, clock, leaseMs)
     this.deadlines = new Deadlines(store, clock, report, id => this.settleAtDeadline(id))
   }
@@ -113,7 +124,9 @@ export class Inbox {
     await this.feed.follow({
       entry: ({ change, request }) => {
         if (change === 'opened') this.deadlines.expect(request.deadlineAt)
-        if (isSettled(request)) this.wake(request)
+        if (!isSettled(request)) return
+        this.openedHere.delete(request.id)
+        this.wake(request)
       },
       lost: () => void this.wakeAll().catch(this.report),
     })
@@ -135,6 +148,8 @@ export class Inbox {
     this.deadlines.stop()
     await this.feed.stop()
     await this.settleOwnedBy(this.lease.id)
+    const closed = new InboxError('STORE_CLOSED', {})
+    for (const waiters of this.waiters.values()) for (const { reject } of waiters) reject(closed)
     await this.lease.release()
     await this.store.close()
   }
@@ -176,9 +191,12 @@ export class Inbox {
     })
     switch (result.status) {
       case 'opened':
+        this.openedHere.add(result.request.id)
         await this.feed.read()
         return { request: result.request, joined: false }
       case 'joined':
+        if (!isSettled(result.request) && !this.openedHere.has(result.request.id))
+          await this.noteJoin(result.request.id)
         return { request: result.request, joined: true }
       case 'keyConflict':
         throw new InboxError('KEY_CONFLICT', { session, key: key ?? '' })
@@ -188,21 +206,37 @@ export class Inbox {
   }
 
   /**
-   * Resolves when the request is settled, at once if it is. Rejects with the signal's reason when that aborts first, and
-   * with `UNKNOWN_REQUEST` when there is none of that id.
+   * Resolves when the request is settled, at once if it is. Rejects with the signal's reason when that aborts first, with
+   * `UNKNOWN_REQUEST` when there is none of that id, and with `STORE_CLOSED` when the inbox is closed.
    */
-  async wait(id: string, signal?: AbortSignal): Promise<SettledRequest> {
+  wait(id: string, signal?: AbortSignal): Promise<SettledRequest> {
+    return this.waitAs(id, true, signal)
+  }
+
+  /** The same for who only shows the request, and is not among those that wait for its answer. */
+  watch(id: string, signal?: AbortSignal): Promise<SettledRequest> {
+    return this.waitAs(id, false, signal)
+  }
+
+  /** How many in this process wait for the answer to the request. */
+  waiting(id: string): number {
+    return Array.from(this.waiters.get(id) ?? []).filter(({ asks }) => asks).length
+  }
+
+  private async waitAs(id: string, asks: boolean, signal: AbortSignal | undefined): Promise<SettledRequest> {
     signal?.throwIfAborted()
+    if (this.closed) throw new InboxError('STORE_CLOSED', {})
     // Registered before the look, so that a settlement in between is not missed.
     let stop = (): void => {}
     const woken = new Promise<SettledRequest>((resolve, reject) => {
+      const waiter = { resolve, reject, asks }
       const waiters = this.waiters.get(id) ?? new Set()
-      this.waiters.set(id, waiters.add(resolve))
+      this.waiters.set(id, waiters.add(waiter))
       const abort = (): void => reject(signal?.reason as Error)
       signal?.addEventListener('abort', abort)
       stop = () => {
         signal?.removeEventListener('abort', abort)
-        waiters.delete(resolve)
+        waiters.delete(waiter)
         if (waiters.size === 0) this.waiters.delete(id)
       }
     })
@@ -214,11 +248,6 @@ export class Inbox {
     } finally {
       stop()
     }
-  }
-
-  /** How many in this process wait for the request. */
-  waiting(id: string): number {
-    return this.waiters.get(id)?.size ?? 0
   }
 
   /**
@@ -252,6 +281,14 @@ export class Inbox {
     await this.settleQuietly(id, { outcome: 'aborted', reason })
   }
 
+  /** True when another process that is alive has joined the request, or when it was opened by one before or beside this. */
+  async isJoinedElsewhere(id: string): Promise<boolean> {
+    if (!this.openedHere.has(id)) return true
+    const joins = (await this.store.records(JOINS)).filter(({ value }) => value === id)
+    const joiners = joins.map(({ key }) => key.slice(0, key.indexOf('/')))
+    return (await this.lease.gone(joiners)).length < joiners.length
+  }
+
   /** A person began to answer: the deadline no longer applies. */
   async engage(id: string): Promise<void> {
     if (await this.store.engage(id)) await this.feed.read()
@@ -263,13 +300,28 @@ export class Inbox {
     return request
   }
 
-  list(query: ListQuery): Promise<ListPage> {
+  /** A page of requests. Rejects with `BAD_REQUEST` when `after` is not the `next` of a page. */
+  async list(query: ListQuery): Promise<ListPage> {
+    if (query.after !== undefined && !/^-?\d+$/u.test(query.after)) {
+      throw new InboxError('BAD_REQUEST', {
+        issues: [{ path: 'after', message: 'is not the next of a page' }],
+      })
+    }
     return this.store.list(query)
   }
 
   /** Hears every opening and settlement after `cursor`, or from now on. Returns what ends that. */
   follow(follower: Follower, cursor?: string): Promise<() => void> {
     return this.feed.follow(follower, cursor)
+  }
+
+  private async noteJoin(id: string): Promise<void> {
+    const key = `${this.lease.id}/${id}`
+    await this.store.writeRecords([{ namespace: JOINS, key, value: id }])
+    const forget = (): Promise<unknown> => this.store.writeRecords([{ namespace: JOINS, key, value: null }])
+    this.watch(id)
+      .then(forget)
+      .catch(() => {})
   }
 
   private checked(request: InboxRequest, decision: Decision): JsonValue | undefined {
@@ -298,6 +350,8 @@ export class Inbox {
     })
     switch (result.status) {
       case 'settled':
+        // By itself, too: whoever waits here is not to depend on a log that cannot be read just now.
+        this.wake(result.request)
         await this.feed.read()
         return { request: result.request, repeated: false }
       case 'repeated':
@@ -321,13 +375,15 @@ export class Inbox {
     ifDueAt?: number,
   ): Promise<void> {
     const settlement = { ...ending, commandId: crypto.randomUUID(), settledAt: this.clock.now() }
-    const { status } = await this.store.settle({
+    const result = await this.store.settle({
       id,
       settlement,
       digest: digestOf(ending),
       ...(ifDueAt === undefined ? {} : { ifDueAt }),
     })
-    if (status === 'settled' && !this.closed) await this.feed.read()
+    if (result.status !== 'settled') return
+    this.wake(result.request)
+    if (!this.closed) await this.feed.read()
   }
 
   private async settleAtDeadline(id: string): Promise<void> {
@@ -352,7 +408,7 @@ export class Inbox {
   }
 
   private wake(request: SettledRequest): void {
-    for (const resolve of this.waiters.get(request.id) ?? []) resolve(request)
+    for (const { resolve } of this.waiters.get(request.id) ?? []) resolve(request)
   }
 
   private async wakeAll(): Promise<void> {

@@ -36,7 +36,15 @@ export class InboxService extends Service {
     super(ctx, 'inbox')
     const report = (error: unknown): void => ctx.logger.error(error)
     const { surfaces } = this
-    const viewers = (): number => Array.from(surfaces).reduce((sum, surface) => sum + surface.viewers(), 0)
+    const viewersOf = (surface: InboxSurface): number => {
+      try {
+        return surface.viewers()
+      } catch (error) {
+        report(error)
+        return 0
+      }
+    }
+    const viewers = (): number => Array.from(surfaces, viewersOf).reduce((sum, count) => sum + count, 0)
     this.core = new Inbox({ ...options, store, report })
     this.fanOut = new FanOut(this.core, viewer, viewers, report)
   }
@@ -51,15 +59,24 @@ export class InboxService extends Service {
   async attachSurface(surface: InboxSurface): Promise<() => void> {
     const { surfaces, core, ctx } = this
     const report = (error: unknown): void => ctx.logger.error(error)
-    surfaces.add(surface)
-    const stop = await showOn(surface, core, report)
+    let stop = (): void => {}
+    let disposed = false
     const dispose = ctx.effect(
       () => () => {
+        disposed = true
         surfaces.delete(surface)
         stop()
       },
       'inbox.attachSurface()',
     )
+    surfaces.add(surface)
+    try {
+      stop = await showOn(surface, core, report)
+    } catch (error) {
+      void dispose()
+      throw error
+    }
+    if (disposed) stop()
     return () => void dispose()
   }
 

@@ -32,9 +32,11 @@ export async function showOn(
     shown.add(request.id)
     contained(() => surface.opened(request))
   }
-  const contained = (run: () => void): void => {
+  const contained = (run: () => unknown): void => {
     try {
-      run()
+      // It may be written as an asynchronous function, and fail later.
+      const running = run()
+      if (running instanceof Promise) running.catch(report)
     } catch (error) {
       report(error)
     }

@@ -32,7 +32,18 @@ export async function ask(file: string, options: AskOptions): Promise<ExitCode> 
     ...(session === undefined ? {} : { session }),
     ...(key === undefined ? {} : { key }),
   }
-  if (inbox !== undefined) return (await import('./inbox.ts')).askInbox(request, options)
+  if (inbox !== undefined) {
+    const here = (['answers', 'policy', 'replay', 'record', 'plain'] as const).filter(
+      name => options[name] !== undefined,
+    )
+    if (here.length > 0) {
+      throw new CommandError(
+        'BAD_USAGE',
+        `--${here.join(', --')}: an inbox has its own surfaces; leave it out with --inbox`,
+      )
+    }
+    return (await import('./inbox.ts')).askInbox(request, options)
+  }
   if (detach === true)
     throw new CommandError('BAD_USAGE', '--detach needs --inbox: only an inbox keeps a question')
   return askHere(request, options, file === '-')

@@ -262,20 +262,41 @@ function entries(
 }
 
 // One line: the id first, so that it can be copied.
-function describe({ id, kind, session, openedAt, questions, settlement }: PublicRequest): string {
+function describe({ id, kind, session, openedAt, deadline, questions, settlement }: PublicRequest): string {
   const [first] = questions ?? []
   const what = first === undefined ? kind : (first.header ?? first.question)
   const more = questions !== undefined && questions.length > 1 ? ` (and ${questions.length - 1} more)` : ''
-  const ended =
-    settlement === undefined
-      ? 'pending'
-      : `${settlement.outcome}${settlement.surface === undefined ? '' : ` by ${settlement.surface}`}`
+  const until = deadline === undefined ? '' : ` until ${new Date(deadline).toISOString()}`
+  const state = settlement === undefined ? `pending${until}` : describeSettlement(settlement)
   const parts = [
     id,
     new Date(openedAt).toISOString(),
-    ended,
     ...(session === undefined ? [] : [session]),
     `${what}${more}`,
+    state,
   ]
   return visibleLine(parts.join('  '))
+}
+
+function describeSettlement({
+  outcome,
+  surface,
+  settledAt,
+  answer: given,
+  reason,
+  text,
+}: PublicSettlement): string {
+  const parsed = askUserQuestionAnswerSchema.safeParse(given)
+  const answers = parsed.success ? parsed.data.answers : []
+  const said = answers.flatMap(({ selected, custom }) => [
+    ...selected,
+    ...(custom === undefined ? [] : [JSON.stringify(custom)]),
+  ])
+  const details = [
+    ...said,
+    ...(reason === undefined ? [] : [reason]),
+    ...(text === undefined ? [] : [JSON.stringify(text)]),
+  ]
+  const by = surface === undefined ? '' : ` by ${surface}`
+  return `${outcome}${by} at ${new Date(settledAt).toISOString()}${details.length === 0 ? '' : `: ${details.join(', ')}`}`
 }

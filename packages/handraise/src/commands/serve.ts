@@ -25,11 +25,6 @@ export async function serve({ db, port, memory, json }: ServeOptions): Promise<E
   const file = memory === true ? undefined : resolve(db ?? defaultFile())
   const stopped = untilStopped()
   const ctx = new Context()
-  ctx.logger.exporter({
-    export: ({ type, args }) => {
-      if (type === 'error' || type === 'warn') process.stderr.write(`${args.map(describe).join(' ')}\n`)
-    },
-  })
   await ctx.plugin(UserQuestionService)
   await ctx.plugin(InboxService, { store: await openStore(file), viewer: 'wait' })
   try {
@@ -40,6 +35,12 @@ export async function serve({ db, port, memory, json }: ServeOptions): Promise<E
       throw new CommandError('INTERNAL', error.message, { cause: error })
     throw error
   }
+  // From here on; what goes wrong before is what the command ends with.
+  ctx.logger.exporter({
+    export: ({ type, args }) => {
+      if (type === 'error' || type === 'warn') process.stderr.write(`${args.map(describe).join(' ')}\n`)
+    },
+  })
   await stopped
   await ctx.fiber.dispose()
   return EXIT.answered
