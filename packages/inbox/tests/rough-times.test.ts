@@ -164,9 +164,7 @@ test('a surface whose own parts fail is reported and takes nothing with it', asy
     viewers: () => {
       throw new Error('who knows')
     },
-    opened: (async () => {
-      throw new Error('later')
-    }) as InboxSurface['opened'],
+    opened: () => Promise.reject(new Error('later')),
   })
   await ctx.inbox.attachSurface(broken)
   await ctx.inbox.attachSurface(quietSurface())
