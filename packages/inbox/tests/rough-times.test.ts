@@ -160,11 +160,12 @@ test('a surface that could not be attached is no viewer', async () => {
 
 test('a surface whose own parts fail is reported and takes nothing with it', async () => {
   const { ctx, inbox, reported } = await startHost(undefined, { viewer: 'require' })
+  const failsLater: () => unknown = () => Promise.reject(new Error('later'))
   const broken = quietSurface({
     viewers: () => {
       throw new Error('who knows')
     },
-    opened: () => Promise.reject(new Error('later')),
+    opened: failsLater,
   })
   await ctx.inbox.attachSurface(broken)
   await ctx.inbox.attachSurface(quietSurface())
