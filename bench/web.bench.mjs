@@ -22,18 +22,27 @@ export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'handraise-bench-'))
   const server = spawn(process.execPath, [cli, 'serve', '--json', '--db', join(directory, 'inbox.db')])
   const line = await new Promise(resolve => createInterface({ input: server.stdout }).once('line', resolve))
-  const client = new InboxClient(JSON.parse(line))
-  const stop = new AbortController()
-  const seen = new Map()
+  const { url, token } = JSON.parse(line)
+  const client = new InboxClient({ url, token })
+  const stops = []
+  let current
   let ready = 0
 
+  // As little as a reader can do, so that the server is what is measured.
   async function follow() {
-    for await (const event of client.events(undefined, { signal: stop.signal })) {
-      if (event.type === 'snapshot' && event.done) ready += 1
-      if (event.type !== 'settled') continue
-      const waiting = seen.get(event.request.id)
-      waiting.times.push(performance.now() - waiting.from)
-      if (waiting.times.length === STREAMS) waiting.all()
+    const headers = { Authorization: `Bearer ${token}` }
+    const { body } = await fetch(`${url}api/events`, { headers })
+    const reader = body.getReader()
+    stops.push(() => reader.cancel())
+    const decoder = new TextDecoder()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      const text = decoder.decode(value)
+      if (text.includes('event: snapshot')) ready += 1
+      if (!text.includes('event: settled')) continue
+      current.times.push(performance.now() - current.from)
+      if (current.times.length === STREAMS) current.all()
     }
   }
   const following = Array.from({ length: STREAMS }, follow)
@@ -43,14 +52,16 @@ export async function run() {
   const told = []
   for (let count = 0; count < SETTLEMENTS; count += 1) {
     const { request } = await client.open({ questions, key: `key-${count}` })
-    const from = performance.now()
-    const heard = new Promise(all => seen.set(request.id, { from, times: [], all }))
+    const heard = new Promise(all => {
+      current = { from: performance.now(), times: [], all }
+    })
+    const { from, times } = current
     await client.answer(request.id, [{ id: 'db', selected: ['SQLite'] }])
     receipts.push(performance.now() - from)
     await heard
-    told.push(...seen.get(request.id).times)
+    told.push(...times)
   }
-  stop.abort()
+  for (const stop of stops) await stop()
   await Promise.all(following)
   server.kill('SIGINT')
   await new Promise(resolve => server.once('exit', resolve))

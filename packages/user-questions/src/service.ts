@@ -41,6 +41,9 @@ export class UserQuestionService extends Service {
 
   constructor(ctx: Context, config: UserQuestionConfig = {}) {
     super(ctx, 'userQuestions')
+    // Cordis would wrap `this` once more for each call, for services that reach others through it. This one does not, and
+    // an ask costs a fifth less without.
+    ;(this as unknown as Record<symbol, { noShadow?: boolean }>)[Service.tracker]!.noShadow = true
     // Taken once: a look-up through the context costs more than all the checks of an ask together.
     const { reflect, events } = ctx
     const listeners = events._hooks
