@@ -12,10 +12,10 @@ export interface TerminalStreams {
  * request comes from, else the controlling terminal. Without one the standard streams are returned all the same: the
  * provider judges them, and says why it cannot ask there.
  */
-export function openTerminal(inputTaken: boolean, env: NodeJS.ProcessEnv = process.env): TerminalStreams {
+export function openTerminal(inputTaken: boolean): TerminalStreams {
   const standard: TerminalStreams = { input: process.stdin, output: process.stdout, close() {} }
   if (!inputTaken && process.stdin.isTTY && process.stdout.isTTY) return standard
-  if (isCi(env) || process.platform === 'win32') return standard
+  if (process.platform === 'win32') return standard
   let readFd: number | undefined
   try {
     readFd = openSync('/dev/tty', 'r')
@@ -33,8 +33,4 @@ export function openTerminal(inputTaken: boolean, env: NodeJS.ProcessEnv = proce
     if (readFd !== undefined) closeSync(readFd)
     return standard
   }
-}
-
-function isCi(env: NodeJS.ProcessEnv): boolean {
-  return env.CI !== undefined && !['', '0', 'false'].includes(env.CI)
 }

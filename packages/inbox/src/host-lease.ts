@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Clock } from '@handraise/user-questions'
 import { z } from 'zod'
+import { isRunning } from './running.ts'
 import type { InboxStore } from './store.ts'
 
 const NAMESPACE = 'hosts'
@@ -61,17 +62,7 @@ export class HostLease {
     if (!parsed.success || parsed.data.expiresAt <= this.clock.now()) return false
     const { host, pid, startedAt } = parsed.data
     if (host !== hostname()) return true
-    // The same number may be that of a process before this one, as happens in containers.
+    // A killed process is found out at once, without waiting for its lease. The same number may be that of a process before this one, as happens in containers.
     return pid === process.pid ? startedAt === performance.timeOrigin : isRunning(pid)
-  }
-}
-
-// On the same machine a killed process is found out at once, without waiting for its lease.
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
+import { isRunning } from '@handraise/inbox'
 import { z } from 'zod'
 import { InboxServerError } from './server-error.ts'
 
@@ -61,15 +62,6 @@ export async function writeState(file: string, state: ServerState): Promise<void
 /** True when the server that wrote the state runs still: its process lives and its port takes connections. */
 export async function isServing({ pid, host, port }: ServerState): Promise<boolean> {
   return pid !== undefined && isRunning(pid) && (await accepts(host, port))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 function accepts(host: string, port: number): Promise<boolean> {
