@@ -1,4 +1,10 @@
-import { checkValue, isBlank, type AnswerValue, type Question } from '@handraise/user-questions/types'
+import {
+  checkValue,
+  countFault,
+  isBlank,
+  type AnswerValue,
+  type Question,
+} from '@handraise/user-questions/types'
 import { confirmedAnswers, draftAt, questionAt, type Draft, type PromptState, type View } from './state.ts'
 import { WORDING } from './wording.ts'
 
@@ -88,9 +94,7 @@ function openReview(state: PromptState): PromptState {
 function faultOf(question: Question, value: AnswerValue): string | undefined {
   const [fault] = checkValue(question, value, '')
   if (fault === undefined) return undefined
-  const chosen = value.selected.length + (isBlank(value.custom) ? 0 : 1)
-  const { minSelections, maxSelections } = question
-  if (minSelections !== undefined && chosen < minSelections) return WORDING.atLeast(minSelections)
-  if (maxSelections !== undefined && chosen > maxSelections) return WORDING.atMost(maxSelections)
-  return fault.message
+  const miscounted = countFault(question, value.selected.length + (isBlank(value.custom) ? 0 : 1))
+  if (miscounted === undefined) return fault.message
+  return miscounted.rule === 'least' ? WORDING.atLeast(miscounted.count) : WORDING.atMost(miscounted.count)
 }

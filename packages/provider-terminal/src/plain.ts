@@ -1,9 +1,11 @@
 import { createInterface } from 'node:readline'
 import type { AskUserQuestionAnswer, ProviderRequest } from '@handraise/user-questions/types'
+import { lineText } from './line.ts'
 import { describeView, promptOf, readLine } from './plain-session.ts'
 import { reduce } from './reduce.ts'
 import { holdTerminal } from './session.ts'
 import { isTooEarly, openPrompt } from './state.ts'
+import { takenDown } from './taken-down.ts'
 import { pauseOf, write, type Terminal } from './terminal.ts'
 import { WORDING } from './wording.ts'
 
@@ -63,6 +65,9 @@ export function askPlain(request: ProviderRequest, terminal: Terminal): Promise<
       borrowed.listen(lines, 'close', endOfInput)
       borrowed.listen(lines, 'error', endOfInput)
     },
-    () => write(output, `\n${WORDING.plain.withdrawn}\n`),
+    () => {
+      const line = takenDown(request.signal.reason, request.questions)
+      write(output, `\n${line === undefined ? WORDING.plain.withdrawn : lineText(line)}\n`)
+    },
   )
 }

@@ -6,8 +6,9 @@ import { painter, wantsColour } from './paint.ts'
 import { reduce, type PromptEvent } from './reduce.ts'
 import { render, type Frame } from './render.ts'
 import { Screen } from './screen.ts'
-import { holdTerminal } from './session.ts'
+import { holdTerminal, type Session } from './session.ts'
 import { openPrompt, type PromptState } from './state.ts'
+import { takenDown } from './taken-down.ts'
 import { pauseOf, setRaw, write, type Terminal } from './terminal.ts'
 
 // A window that is dragged has many sizes: what was drawn is found again only for a size that has come to rest.
@@ -18,7 +19,7 @@ const BACKGROUND_MS = 500
 
 /**
  * Puts a request to the person by redrawing in place. Whatever ends it, the terminal is given back as it was; of an
- * answered one, a line for each question stays.
+ * answered one, a line for each question stays, and of one that was settled elsewhere, a line that says by whom.
  */
 export function askRich(request: ProviderRequest, terminal: Terminal): Promise<AskUserQuestionAnswer> {
   const { input, output, clock, armingDelayMs } = terminal
@@ -32,7 +33,7 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
   let left: readonly Line[] = []
   let cancelTick = (): void => {}
 
-  return holdTerminal(request, ({ borrowed, contained, end }) => {
+  const begin = ({ borrowed, contained, end }: Session): void => {
     const draw = (): void => {
       frame = render(state, screen.size)
       screen.draw(frame)
@@ -102,6 +103,11 @@ export function askRich(request: ProviderRequest, terminal: Terminal): Promise<A
     contained(draw)
     if (armingDelayMs > 0) borrowed.add(clock.after(armingDelayMs, () => step({ type: 'arm' })))
     else step({ type: 'arm' })
+  }
+
+  return holdTerminal(request, begin, () => {
+    const line = takenDown(request.signal.reason, request.questions)
+    if (line !== undefined) left = [cutLine(line, screen.size.columns)]
   })
 }
 

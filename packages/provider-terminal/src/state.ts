@@ -1,7 +1,7 @@
 import {
   foldLabel,
-  isOtherLabel,
   isSkip,
+  splitOwnAnswer,
   type Answer,
   type AnswerValue,
   type Question,
@@ -107,14 +107,12 @@ export function openPrompt(
 }
 
 export function toPromptQuestion(question: Question): PromptQuestion {
-  const offered = question.options ?? []
-  // An `Other` that approves a plan must stay a choice: as free text it could not be given.
-  const own = offered.find(({ label }) => isOtherLabel(label) && label !== question.intent?.approve)
-  const taken = new Set(offered.map(({ label }) => foldLabel(label)))
+  const { offered, own } = splitOwnAnswer(question)
+  const taken = new Set((question.options ?? []).map(({ label }) => foldLabel(label)))
   const free = WORDING.ownAnswer.find(label => !taken.has(foldLabel(label))) ?? WORDING.ownAnswer[0]
   return {
     question,
-    options: offered.filter(option => option !== own),
+    options: offered,
     ownRow:
       own === undefined
         ? { label: free }

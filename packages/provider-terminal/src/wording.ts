@@ -37,6 +37,15 @@ export const WORDING = {
   replyTitle: 'Write back instead of answering',
   replyTo: 'Asked was:',
 
+  // What others made of a request that was shown here, by the outcome of its settlement.
+  elsewhere: {
+    answered: (surface: string) => `Answered elsewhere (${surface})`,
+    declined: (surface: string) => `Declined elsewhere (${surface})`,
+    cancelled: (surface: string) => `Dismissed elsewhere (${surface})`,
+    clarified: (surface: string) => `Replied to elsewhere (${surface})`,
+    interrupted: (surface: string) => `Stopped elsewhere (${surface})`,
+  },
+
   controls: {
     move: ['↑↓', 'move'],
     choose: ['Enter', 'choose'],

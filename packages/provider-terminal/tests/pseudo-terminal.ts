@@ -44,6 +44,8 @@ export interface Terminal {
   /** The same with what was scrolled off above. */
   history(): string[]
   cursorHidden(): boolean
+  /** How often it rang. */
+  bells(): number
   /** Resolves with the screen once `holds` is true of it; rejects with the screen when it never is. */
   until(holds: (lines: string[]) => boolean, what: string): Promise<string[]>
   /** Resolves once the text is on the screen. */
@@ -64,6 +66,8 @@ export function openTerminal(
   const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 })
   const changed = new Set<() => void>()
   let hidden = false
+  let bells = 0
+  screen.onBell(() => (bells += 1))
   const { CI: _, NO_COLOR: __, ACCESSIBLE: ___, ...inherited } = process.env
   const child = pty.spawn(command, [...args], {
     name: 'xterm-256color',
@@ -115,6 +119,7 @@ export function openTerminal(
     lines,
     history: () => read(0),
     cursorHidden: () => hidden,
+    bells: () => bells,
     until,
     untilShown: text => until(shown => shown.some(line => line.includes(text)), JSON.stringify(text)),
     vanish() {

@@ -4,24 +4,29 @@ import { ReadStream, WriteStream } from 'node:tty'
 import { UserQuestionError, type Question } from '@handraise/user-questions/types'
 import { terminalProvider } from '../src/index.ts'
 
-const { questions, armingDelayMs, abortOn, plain, controlling, report, stopAfterMs } = JSON.parse(
-  process.argv[2] ?? '{}',
-) as {
-  questions: Question[]
-  armingDelayMs: number
-  /** Aborts when the process gets this signal. */
-  abortOn?: NodeJS.Signals
-  plain?: boolean
-  /** Asks on the controlling terminal, as a command does whose own streams are pipes. */
-  controlling?: boolean
-  /** A file for how it ended, where the terminal may be gone by then. */
-  report?: string
-  /** Stops the process, as another one may, this long after the start. */
-  stopAfterMs?: number
-}
+const { questions, armingDelayMs, abortOn, abortReason, plain, controlling, report, stopAfterMs } =
+  JSON.parse(process.argv[2] ?? '{}') as {
+    questions: Question[]
+    armingDelayMs: number
+    /** Aborts when the process gets this signal. */
+    abortOn?: NodeJS.Signals
+    /** What an inbox says then. Default: an error of the host's own. */
+    abortReason?: string
+    plain?: boolean
+    /** Asks on the controlling terminal, as a command does whose own streams are pipes. */
+    controlling?: boolean
+    /** A file for how it ended, where the terminal may be gone by then. */
+    report?: string
+    /** Stops the process, as another one may, this long after the start. */
+    stopAfterMs?: number
+  }
 
 const controller = new AbortController()
-if (abortOn !== undefined) process.once(abortOn, () => controller.abort(new Error('withdrawn')))
+const withdrawn =
+  abortReason === undefined
+    ? new Error('withdrawn')
+    : new UserQuestionError('ASK_ABORTED', { reason: abortReason })
+if (abortOn !== undefined) process.once(abortOn, () => controller.abort(withdrawn))
 
 if (stopAfterMs !== undefined) setTimeout(() => process.kill(process.pid, 'SIGSTOP'), stopAfterMs)
 

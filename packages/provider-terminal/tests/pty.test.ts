@@ -38,6 +38,7 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
       rows?: number
       armingDelayMs?: number
       abortOn?: string
+      abortReason?: string
       plain?: boolean
       controlling?: boolean
       report?: string
@@ -160,6 +161,23 @@ describe.skipIf(process.platform === 'win32')('in a real terminal', () => {
     terminal.signal('SIGUSR2')
     await terminal.untilShown('raw: false')
     expect(terminal.history()).toEqual(['before', 'ended: Error: withdrawn', 'raw: false'])
+    expect(terminal.cursorHidden()).toBe(false)
+  })
+
+  test.each([
+    ['redrawn', false],
+    ['plain', true],
+  ])('a %s prompt that is answered elsewhere leaves a line that says by whom', async (_name, plain) => {
+    const terminal = ask([STORE], { abortOn: 'SIGUSR2', abortReason: 'answered by web', plain })
+    await terminal.untilShown(plain ? '2 of 2: SQLite' : READY)
+    terminal.signal('SIGUSR2')
+    await terminal.untilShown('raw: false')
+    expect(terminal.history().slice(plain ? -3 : 0)).toEqual([
+      ...(plain ? [] : ['before']),
+      'Answered elsewhere (web): Store',
+      'ended: ASK_ABORTED {"reason":"answered by web"}',
+      'raw: false',
+    ])
     expect(terminal.cursorHidden()).toBe(false)
   })
 

@@ -1,3 +1,4 @@
+import { countFault, isBlank } from './answer-value.ts'
 import { issuesOfZod, type Issue } from './issue.ts'
 import {
   answerSchema,
@@ -81,11 +82,10 @@ export function checkValue(question: Question, value: AnswerValue, path: string)
     }
   }
   const chosen = labels.size + custom
-  if (question.minSelections !== undefined && chosen < question.minSelections) {
-    fault(`holds ${chosen} of at least ${question.minSelections} choices`)
-  }
-  if (question.maxSelections !== undefined && chosen > question.maxSelections) {
-    fault(`holds ${chosen} of at most ${question.maxSelections} choices`)
+  const miscounted = countFault(question, chosen)
+  if (miscounted !== undefined) {
+    const { rule, count } = miscounted
+    fault(`holds ${chosen} of at ${rule} ${count} choices`)
   }
   return issues
 }
@@ -125,15 +125,6 @@ function normalize(question: Question, answer: Answer): Answer {
     ...(isBlank(answer.note) ? {} : { note: answer.note }),
     ...(answer.by === undefined ? {} : { by: answer.by }),
   }
-}
-
-/** True of an answer that chooses nothing and says nothing. */
-export function isSkip(answer: AnswerValue): boolean {
-  return answer.selected.length === 0 && isBlank(answer.custom)
-}
-
-export function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === ''
 }
 
 function quote(text: string): string {

@@ -1,11 +1,5 @@
-export {
-  checkAnswer,
-  checkValue,
-  isBlank,
-  isSkip,
-  keepValidAnswers,
-  type AnswerCheck,
-} from './answer-rules.ts'
+export { checkAnswer, checkValue, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
+export { countFault, isBlank, isSkip } from './answer-value.ts'
 export { canonicalJson } from './canonical-json.ts'
 export {
   PROVIDER_CODES,
@@ -16,7 +10,7 @@ export {
   type UserQuestionErrorDetails,
 } from './error.ts'
 export { describeIssues, issuesOfZod, pathOf, type Issue } from './issue.ts'
-export { foldLabel, isOtherLabel, splitRecommended } from './label.ts'
+export { foldLabel, isOtherLabel, splitOwnAnswer, splitRecommended } from './label.ts'
 export {
   answerSchema,
   askUserQuestionAnswerSchema,
@@ -42,7 +36,7 @@ export type {
 export { OUTCOME_OF_CODE, type AskOutcome, type Outcome } from './settlement.ts'
 export { readTextReply, type TextReply } from './text-mapping.ts'
 export { visibleLine, visibleText } from './visible-text.ts'
-export type { AgentRegistryLike } from './caller.ts'
+export { refusalOfCaller, type AgentRegistryLike } from './caller.ts'
 export { systemClock, type Clock } from './clock.ts'
 export { UserQuestionService, UserQuestionService as default, type UserQuestionConfig } from './service.ts'
 export type { SeamInbox } from './seam.ts'

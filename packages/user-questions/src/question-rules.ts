@@ -1,4 +1,5 @@
-import { checkValue, isBlank } from './answer-rules.ts'
+import { checkValue } from './answer-rules.ts'
+import { isBlank } from './answer-value.ts'
 import type { Issue } from './issue.ts'
 import { foldLabel } from './label.ts'
 import { answerSchema, type Question, type QuestionOption } from './question.ts'

@@ -26,6 +26,12 @@ export interface AskUserQuestionRequest {
 export interface ProviderRequest {
   /** Unique among all asks of this seam. */
   readonly id: string
+  /**
+   * What it is about when it is more than questions, such as `approval`, with what that kind holds. The questions say the
+   * same for a provider that does not know the kind.
+   */
+  readonly kind?: string | undefined
+  readonly payload?: unknown
   readonly questions: readonly Question[]
   readonly agent?: AgentLike | undefined
   readonly session?: string | undefined
@@ -42,6 +48,11 @@ export interface ProviderRequest {
 export interface UserQuestionProvider {
   /** Named in errors and in the list of what is mounted. */
   readonly name?: string | undefined
+  /**
+   * The kinds, besides questions, whose requests it may answer by a rule instead of a person (`by: 'policy'`). Default
+   * none: a policy made for questions is no permission.
+   */
+  readonly answersKinds?: readonly string[] | undefined
   /**
    * Shows the questions and resolves with the answers. To end without an answer, reject with a `UserQuestionError` of
    * one of `PROVIDER_CODES`; anything else thrown is `PROVIDER_FAILED`. May be called again before it has settled.

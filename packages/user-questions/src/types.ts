@@ -1,11 +1,5 @@
-export {
-  checkAnswer,
-  checkValue,
-  isBlank,
-  isSkip,
-  keepValidAnswers,
-  type AnswerCheck,
-} from './answer-rules.ts'
+export { checkAnswer, checkValue, keepValidAnswers, type AnswerCheck } from './answer-rules.ts'
+export { countFault, isBlank, isSkip } from './answer-value.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { systemClock, type Clock } from './clock.ts'
 export {
@@ -17,7 +11,7 @@ export {
   type UserQuestionErrorDetails,
 } from './error.ts'
 export { describeIssues, issuesOfZod, pathOf, type Issue } from './issue.ts'
-export { foldLabel, isOtherLabel, splitRecommended } from './label.ts'
+export { foldLabel, isOtherLabel, splitOwnAnswer, splitRecommended } from './label.ts'
 export {
   answerSchema,
   askUserQuestionAnswerSchema,
