@@ -1,13 +1,13 @@
 // Imports point only downwards: a package may use packages of a lower band, never of its own or a higher one.
 // What a package's source imports must also be among its dependencies. Prints every breach and exits 1.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
 const BANDS = [
   ['handraise'],
   ['wire', 'mcp', 'acp', 'thread', 'provider-web'],
-  ['user-approvals', 'inbox-sqlite', 'inbox-postgres'],
+  ['user-approvals', 'inbox-sqlite', 'inbox-postgres', 'notices'],
   ['inbox', 'tool-ask-user', 'provider-terminal', 'provider-auto'],
   ['user-questions', 'agents', 'tools'],
 ]
@@ -26,10 +26,15 @@ for (const name of readdirSync('packages')) {
   const declared = new Set(
     Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies }),
   )
-  // The command is bundled: what it alone uses is needed only to build it.
-  if (name === 'handraise')
-    for (const dependency of Object.keys(manifest.devDependencies ?? {})) declared.add(dependency)
-  for (const file of sourceFiles(join('packages', name, 'src'))) {
+  const bundled = new Set([manifest.name, ...declared, ...Object.keys(manifest.devDependencies ?? {})])
+  // The command and the page are bundled: what they alone use is needed only to build them.
+  checkFiles(name, join('packages', name, 'src'), name === 'handraise' ? bundled : declared)
+  checkFiles(name, join('packages', name, 'page', 'src'), bundled)
+}
+
+function checkFiles(name, directory, declared) {
+  if (!existsSync(directory)) return
+  for (const file of sourceFiles(directory)) {
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'))
     for (const { fileName } of importedFiles) checkImport(name, file, fileName, declared)
   }
@@ -48,6 +53,8 @@ function checkImport(name, file, specifier, declared) {
     .join('/')
   if (!declared.has(dependency))
     breaches.push(`${file}: ${dependency} is not among the package's dependencies`)
+  // The page is built of what its own package offers to browsers.
+  if (dependency === `@handraise/${name}` && file.includes('/page/')) return
   const sibling = dependency.startsWith('@handraise/') ? dependency.slice('@handraise/'.length) : undefined
   if (sibling !== undefined && bandOf.get(sibling) <= bandOf.get(name)) {
     breaches.push(`${file}: imports ${dependency}, which is not in a lower band`)

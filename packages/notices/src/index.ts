@@ -1,0 +1,6 @@
+export type { BellStream } from './bell.ts'
+export type { NoticeCommand, RunnerOptions } from './command-runner.ts'
+export { NoticeError, type AnyNoticeError, type NoticeErrorCode, type NoticeErrorDetails } from './error.ts'
+export { noticeOf, type Notice, type NoticedQuestion, type NoticedRequest } from './notice.ts'
+export { followOpenings } from './openings.ts'
+export { apply, name, type NoticeOptions } from './plugin.ts'
