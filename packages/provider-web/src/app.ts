@@ -5,6 +5,7 @@ import { EventStreams } from './events.ts'
 import { checkHostAndOrigin, requireToken, securityHeaders, type GuardOptions } from './guard.ts'
 import { HttpError, toHttpError } from './http-error.ts'
 import { openApiDocument } from './openapi.ts'
+import { pageRoutes } from './page-files.ts'
 import { route } from './router.ts'
 import { decisionRoutes } from './routes-decisions.ts'
 import { eventRoutes } from './routes-events.ts'
@@ -17,6 +18,8 @@ export interface InboxAppOptions extends GuardOptions {
   readonly token: string
   /** Where the host mounts it. Default: at the root. */
   readonly basePath?: string | undefined
+  /** Whether the page is served beside the API, at the root of where this is mounted. Default true. */
+  readonly page?: boolean | undefined
   /** How often a quiet event stream shows that it lives, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined
   /** The longest body taken, in bytes. Default 1 MiB. */
@@ -31,7 +34,7 @@ export interface InboxAppOptions extends GuardOptions {
   readonly report?: ((error: unknown) => void) | undefined
 }
 
-/** The inbox over HTTP, for any server that speaks `fetch`. */
+/** The inbox over HTTP, and the page on which people answer, for any server that speaks `fetch`. */
 export interface InboxApp {
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
   /** How many event streams are open. */
@@ -49,7 +52,7 @@ export const DEFAULTS = {
 } as const
 
 export function createInboxApp(options: InboxAppOptions): InboxApp {
-  const { inbox, token, report = () => {} } = options
+  const { inbox, token, page = true, report = () => {} } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/u, '')
   const {
     heartbeatMs = DEFAULTS.heartbeatMs,
@@ -75,6 +78,7 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
   root.use(securityHeaders())
   root.use(checkHostAndOrigin(options))
   root.route(`${basePath}/api`, api)
+  if (page) pageRoutes(root, basePath)
   root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
   root.onError(error => {
     const told = toHttpError(error)

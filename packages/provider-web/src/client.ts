@@ -43,6 +43,12 @@ export interface StopOptions extends DecisionOptions {
   readonly answers?: readonly AnswerEntry[] | undefined
 }
 
+export interface EventOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Default true. */
+  readonly reconnect?: boolean | undefined
+}
+
 export type SettledPublicRequest = PublicRequest & { readonly settlement: PublicSettlement }
 
 export type InboxEvent =
@@ -167,11 +173,12 @@ export class InboxClient {
 
   /**
    * What is pending and what happens, from a snapshot or after `cursor`, until the signal aborts. A stream that breaks
-   * is taken up where it was; only a first connection that fails, or a refusal, is thrown.
+   * is taken up where it was; only a first connection that fails, or a refusal, is thrown. With `reconnect: false` the
+   * events end where the stream breaks.
    */
   async *events(
     cursor?: string,
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { signal, reconnect = true }: EventOptions = {},
   ): AsyncGenerator<InboxEvent, void, void> {
     let lastId = cursor ?? ''
     for (let connected = false, partial = false, attempt = 0; ;) {
@@ -216,6 +223,7 @@ export class InboxClient {
         signal?.removeEventListener('abort', drop)
         connection.abort()
       }
+      if (!reconnect) return
       await pause((attempt += 1), signal).catch(() => {})
     }
   }

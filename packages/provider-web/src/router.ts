@@ -3,7 +3,7 @@ import { HttpError } from './http-error.ts'
 
 export type Handler = (c: Context) => Response | Promise<Response>
 
-export type Method = 'GET' | 'POST'
+export type Method = 'GET' | 'HEAD' | 'POST'
 
 /** Serves a path by the methods given, and refuses the others. */
 export function route(app: Hono, path: string, handlers: { readonly [M in Method]?: Handler }): void {

@@ -31,6 +31,7 @@ export function requestRoutes(app: Hono, deps: Deps): void {
         requests,
         ...(page.next === undefined ? {} : { next: page.next }),
         cursor,
+        now: inbox.clock.now(),
       }
       return c.json(body)
     },

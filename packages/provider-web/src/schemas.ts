@@ -1,4 +1,4 @@
-import { answerSchema, questionSchema } from '@handraise/user-questions/types'
+import { answerSchema, questionSchema, type Answer } from '@handraise/user-questions/types'
 import { z } from 'zod'
 import { LIMITS } from './limits.ts'
 
@@ -70,6 +70,7 @@ export const requestPageSchema = z.object({
   requests: z.array(requestSchema).describe('Pending ones the oldest first, settled ones the latest first.'),
   next: z.string().optional().describe('Where the next page starts; absent on the last.'),
   cursor: z.string().describe('Where the log of events stood before the page was read.'),
+  now: instant.describe('The clock by which deadlines are meant, in milliseconds since the Unix epoch.'),
 })
 
 export type RequestPage = z.infer<typeof requestPageSchema>
@@ -197,7 +198,7 @@ export const errorSchema = z.looseObject({
 
 export type OpenBody = z.input<typeof openSchema>
 export type Opened = z.infer<typeof openedSchema>
-export type AnswerEntry = z.infer<typeof answersSchema>[number]
+export type AnswerEntry = Omit<Answer, 'by'>
 export type ReceiptBody = z.infer<typeof receiptSchema>
 
 // A number as a query holds it.

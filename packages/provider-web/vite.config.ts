@@ -1,0 +1,24 @@
+import { defineConfig } from 'vite'
+
+/**
+ * Builds the page: one script, one more for each language, one style sheet and one icon, each named after what it holds and
+ * found relative to the page.
+ */
+export default defineConfig({
+  root: 'page',
+  base: './',
+  publicDir: false,
+  resolve: { conditions: ['@handraise/source', 'module', 'browser', 'import', 'default'] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: '../dist/page',
+    emptyOutDir: true,
+    assetsDir: 'page',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    target: 'es2022',
+    reportCompressedSize: false,
+    // What a dependency checks of itself is of no use on a person's screen.
+    rolldownOptions: { output: { minify: { compress: { dropConsole: true } } } },
+  },
+})
