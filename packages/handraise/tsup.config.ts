@@ -1,5 +1,8 @@
+import { access, cp } from 'node:fs/promises'
 import { defineConfig } from 'tsup'
 import { library } from '../../tsup.base.ts'
+
+const PAGE = '../provider-web/dist/page'
 
 export default defineConfig([
   library({ index: 'src/index.ts' }),
@@ -18,6 +21,13 @@ export default defineConfig([
     banner: {
       // Bundled CommonJS dependencies still call `require`.
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    // The bundled server looks for its page beside itself, as it does in its own package.
+    async onSuccess() {
+      await access(`${PAGE}/index.html`).catch((cause: unknown) => {
+        throw new Error(`${PAGE} holds no page; build @handraise/provider-web first`, { cause })
+      })
+      await cp(PAGE, 'dist/page', { recursive: true })
     },
   },
 ])

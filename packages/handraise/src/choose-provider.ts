@@ -27,6 +27,8 @@ export interface ChosenProvider {
   readonly provider: UserQuestionProvider
   /** True when a person is prompted in this terminal. */
   readonly prompts: boolean
+  /** The terminal, where somebody is there to be prompted. */
+  readonly terminal?: NodeJS.WriteStream | undefined
   readonly close: () => void
 }
 
@@ -58,11 +60,13 @@ async function unrecorded(choice: ProviderChoice, inputTaken: boolean): Promise<
       autoProvider({ script: answers === undefined ? [] : await readScriptFile(answers), policy }),
     )
   }
-  const { terminalProvider } = await import('@handraise/provider-terminal')
+  const { judgeTerminal, terminalProvider } = await import('@handraise/provider-terminal')
   const { input, output, close } = openTerminal(inputTaken)
+  const { mode } = judgeTerminal({ input, output, env: process.env })
   return {
     provider: terminalProvider({ input, output, ...(plain === true ? { plain } : {}) }),
     prompts: true,
+    terminal: mode === 'none' ? undefined : output,
     close,
   }
 }

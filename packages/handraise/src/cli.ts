@@ -17,6 +17,10 @@ const program = new Command('handraise')
   .configureOutput({ writeErr: () => {} })
   .exitOverride()
 
+const NOTIFY =
+  'a shell command to run for each question, with a notice of it as one line of JSON on its input'
+const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
+
 let exitCode: ExitCode = EXIT.answered
 
 program
@@ -40,6 +44,11 @@ program
   .option('--session <id>', 'the session the question belongs to')
   .option('--key <key>', 'names it within the session: asking again finds it, and its answer')
   .option('--detach', 'with --inbox: print the id and return')
+  .option('--web', 'ask on a page in the browser that is there for this one request')
+  .option('--no-open', 'with --web: print the address of the page, and open no browser')
+  .option('--notify <command>', NOTIFY)
+  .option('--notify-text', NOTIFY_TEXT)
+  .option('--no-bell', 'no bell when the question is shown in this terminal')
   .addHelpText(
     'after',
     `
@@ -47,6 +56,7 @@ Examples:
   handraise ask request.json
   echo '{"questions":[{"id":"go","question":"Deploy?","options":[{"label":"Yes"},{"label":"No"}]}]}' | handraise ask -
   handraise ask request.json --answers answers.json --policy recommended
+  handraise ask request.json --web
 
 Exit: 0 answered, 1 internal fault, 2 bad input, 3 cancelled, 4 timed out, 5 nobody could be asked, 6 settled
 already, 7 declined, 8 the person wrote back, 9 interrupted or aborted, 130 Ctrl-C before a prompt. What is not 0 writes one line of JSON,
@@ -58,7 +68,9 @@ already, 7 declined, 8 the person wrote back, 9 interrupted or aborted, 130 Ctrl
 
 program
   .command('demo')
-  .description('a scripted agent asks three questions: here when this is a terminal, else a script answers')
+  .description(
+    'a scripted agent asks three questions: here and on a page when this is a terminal, else a script answers',
+  )
   .action(async () => {
     exitCode = await (await import('./commands/demo.ts')).demo()
   })
@@ -77,7 +89,11 @@ program
   .option('--db <file>', 'the database; default: handraise/inbox.db where this system keeps data')
   .option('--memory', 'keep nothing on disk')
   .option('--port <number>', 'default: the one it had before, else any', readPort)
-  .option('--json', 'say where it listens as one line of JSON, {"url","token"}')
+  .option('--json', 'say where it listens as one line of JSON, {"url","token","page"}')
+  .option('--open', 'open the page in the browser')
+  .option('--notify <command>', NOTIFY)
+  .option('--notify-text', NOTIFY_TEXT)
+  .option('--no-bell', 'no bell in this terminal when a question comes')
   .action(async (options: ServeOptions) => {
     exitCode = await (await import('./commands/serve.ts')).serve(options)
   })

@@ -24,8 +24,11 @@ test('the doctor tells what is mounted and that no terminal is here', async () =
     mounted: { tools: ['ask_user_question'], provider: 'terminal' },
     surfaces: [
       { name: 'terminal', ready: false },
+      { name: 'web', ready: true },
       { name: 'auto', ready: true },
     ],
   })
-  expect((await run(['doctor'])).stdout).toContain('terminal: no')
+  const { stdout: text } = await run(['doctor'])
+  expect(text).toContain('terminal: no')
+  expect(text).toContain('web: yes')
 })

@@ -1,11 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openTerminal } from '../../provider-terminal/tests/pseudo-terminal.ts'
 import { command, run } from './run-command.ts'
+import { serve, type Served } from './serve-command.ts'
 
 const QUESTION = {
   id: 'db',
@@ -14,16 +13,8 @@ const QUESTION = {
 }
 const REQUEST = JSON.stringify({ questions: [QUESTION] })
 
-interface Served {
-  readonly child: ChildProcess
-  readonly url: string
-  readonly token: string
-  readonly ended: Promise<number | null>
-}
-
 let directory: string
 let db: string
-const served: Served[] = []
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'handraise-serve-'))
@@ -31,24 +22,8 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const { child } of served.splice(0)) child.kill('SIGKILL')
   await rm(directory, { recursive: true })
 })
-
-async function serve(...args: string[]): Promise<Served> {
-  const child = spawn(process.execPath, [command, 'serve', '--json', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
-  const line = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once('line', resolve)
-    child.once('exit', code => reject(new Error(`serve ended with ${code}`)))
-  })
-  const { url, token } = JSON.parse(line) as { url: string; token: string }
-  const server = { child, url, token, ended }
-  served.push(server)
-  return server
-}
 
 function at({ url, token }: Served) {
   return (args: string[], input = '') => run(args, input, { HANDRAISE_INBOX: url, HANDRAISE_TOKEN: token })
@@ -184,6 +159,7 @@ describe('a question asked through a served inbox', () => {
       await terminal.untilShown('Enter choose')
       await at(server)(['decline', id])
       await terminal.untilShown('ALREADY_SETTLED')
+      expect(terminal.lines()[0]).toBe('Declined elsewhere (command): Which database?')
       expect(terminal.lines().join('\n')).not.toContain('Enter choose')
     } finally {
       terminal.close()

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { InboxClient } from '@handraise/provider-web'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openTerminal, type Terminal } from '../../provider-terminal/tests/pseudo-terminal.ts'
 import { command } from './run-command.ts'
 
@@ -192,16 +193,93 @@ describe('an ask in a terminal', () => {
   })
 })
 
-test('the demo asks its three questions here, and goes on', async () => {
-  const terminal = shell('handraise demo')
-  await armed(terminal)
-  terminal.press('enter')
-  await armed(terminal, 'Which checks')
-  terminal.press(' ', 'enter')
-  await armed(terminal, 'Shall I go ahead')
-  terminal.press('enter')
-  const lines = await terminal.untilShown('exit=0')
-  expect(lines.join('\n')).toContain('The agent goes on with these answers.')
+describe('the demo in a terminal', () => {
+  /** Starts it, and reads the address of its page as a person would. */
+  async function demo(): Promise<{ terminal: Terminal; client: InboxClient }> {
+    const terminal = shell('handraise demo', { rows: 40 })
+    const lines = await terminal.untilShown('Which database')
+    const page = new URL(lines.find(line => line.startsWith('http:')) ?? 'no:')
+    const token = new URLSearchParams(page.hash.slice(1)).get('token') ?? ''
+    return { terminal, client: new InboxClient({ url: page.origin, token }) }
+  }
+
+  const idOf = async (client: InboxClient, header: string): Promise<string> =>
+    vi.waitFor(
+      async () => {
+        const { requests } = await client.list()
+        const found = requests.find(({ questions }) => questions?.[0]?.header === header)
+        if (found === undefined) throw new Error(`${header} is not asked`)
+        return found.id
+      },
+      { timeout: 10_000 },
+    )
+
+  test('asks its three questions, answered here, and goes on', async () => {
+    const { terminal } = await demo()
+    await armed(terminal)
+    terminal.press('enter')
+    await armed(terminal, 'Which checks')
+    terminal.press(' ', 'enter')
+    await armed(terminal, 'Shall I go ahead')
+    terminal.press('enter')
+    const text = (await terminal.untilShown('exit=0')).join('\n')
+    expect(text).toContain('=> SQLite (Recommended) (on terminal)')
+    expect(text).toContain('=> Lint (on terminal)')
+    expect(text).toContain('The agent goes on with these answers.')
+    expect(text).not.toContain('elsewhere')
+  })
+
+  test('takes each question down that is answered on the page first, and says where', async () => {
+    const { terminal, client } = await demo()
+    await armed(terminal)
+    await client.answer(await idOf(client, 'Database'), [{ id: 'database', selected: ['Postgres'] }])
+    await terminal.untilShown('=> Postgres (on web)')
+    await armed(terminal, 'Which checks')
+    terminal.press(' ', 'enter')
+    await terminal.untilShown('=> Lint (on terminal)')
+    await terminal.untilShown('Shall I go ahead')
+    await client.answer(await idOf(client, 'Plan'), [{ id: 'plan', selected: ['Keep planning'] }])
+    const lines = await terminal.untilShown('exit=0')
+    expect(lines.filter(line => line !== '').slice(2)).toEqual([
+      'Answered elsewhere (web): Database',
+      'Database: Which database should the new service use?',
+      '  => Postgres (on web)',
+      'Checks: Lint',
+      'Checks: Which checks should run before a release?',
+      '  => Lint (on terminal)',
+      'Answered elsewhere (web): Plan',
+      'Plan: Shall I go ahead with this plan?',
+      '  => Keep planning (on web)',
+      'The agent goes on with these answers.',
+      'exit=0',
+    ])
+    expect(terminal.cursorHidden()).toBe(false)
+  })
+
+  test('ends with what was declined on the page', async () => {
+    const { terminal, client } = await demo()
+    await client.decline(await idOf(client, 'Database'))
+    const lines = await terminal.untilShown('exit=7')
+    expect(lines.join('\n')).toContain('Declined elsewhere (web): Database')
+  })
+
+  test('goes on here alone where no page can be served', async () => {
+    const preload = join(directory, 'no-server.mjs')
+    const fails = `process.nextTick(() => this.emit('error', new Error('listen EPERM')))`
+    await writeFile(
+      preload,
+      `import net from 'node:net'\nnet.Server.prototype.listen = function () { ${fails}; return this }\n`,
+    )
+    const terminal = shell(`NODE_OPTIONS='--import=${preload}' handraise demo`)
+    await terminal.untilShown('Which database')
+    expect(terminal.lines().join('\n')).toContain('this terminal alone: listen EPERM')
+    await armed(terminal)
+    terminal.press('enter')
+    await terminal.untilShown('=> SQLite (Recommended)')
+    await armed(terminal, 'Which checks')
+    terminal.press('ctrl-c')
+    await terminal.untilShown('exit=3')
+  })
 })
 
 test('the doctor says that a question can be shown here', async () => {

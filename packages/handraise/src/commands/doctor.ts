@@ -1,8 +1,10 @@
+import { createServer } from 'node:net'
 import { Context } from 'cordis'
 import cordisManifest from 'cordis/package.json' with { type: 'json' }
 import { judgeTerminal } from '@handraise/provider-terminal'
 import manifest from '../../package.json' with { type: 'json' }
 import { openTerminal } from '../controlling-terminal.ts'
+import { hasDisplay } from '../display.ts'
 import { apply as applyPreset } from '../preset.ts'
 
 interface Surface {
@@ -28,7 +30,7 @@ export async function doctor(asJson: boolean): Promise<void> {
     cordis: cordisManifest.version,
     node: process.versions.node,
   }
-  const surfaces = [terminalSurface(), autoSurface]
+  const surfaces = [terminalSurface(), await webSurface(), autoSurface]
   process.stdout.write(
     asJson ? `${JSON.stringify({ versions, mounted, surfaces })}\n` : describe(versions, mounted, surfaces),
   )
@@ -41,6 +43,18 @@ function terminalSurface(): Surface {
   return judged.mode === 'none'
     ? { name: 'terminal', ready: false, note: `${judged.why}; ${judged.advice}` }
     : { name: 'terminal', ready: true, note: `${judged.mode} prompts` }
+}
+
+async function webSurface(): Promise<Surface> {
+  const server = createServer()
+  const fault = await new Promise<string | undefined>(resolve => {
+    server.once('error', ({ message }) => resolve(message))
+    server.listen(0, '127.0.0.1', () => resolve(undefined))
+  })
+  server.close()
+  if (fault !== undefined) return { name: 'web', ready: false, note: `no page can be served here: ${fault}` }
+  const opens = hasDisplay() ? 'opens in the browser' : 'no display here, its address is printed'
+  return { name: 'web', ready: true, note: `a page on this machine, by ask --web and serve; ${opens}` }
 }
 
 const autoSurface: Surface = {

@@ -159,15 +159,14 @@ async function answerHere(
   const elsewhere = new AbortController()
   const settledElsewhere = client
     .wait(id, { signal: elsewhere.signal })
-    .then(({ settlement }) => elsewhere.abort(alreadySettled(id, settlement)))
+    .then(({ settlement }) => elsewhere.abort(takenDown(id, settlement)))
     .catch(() => {})
   try {
     const engaged = (): void => void client.engaged(id).catch(() => {})
     const { answers } = await provider.ask({ id, questions, signal: elsewhere.signal, engaged })
     return await settle(client.answer(id, entries(answers)), options)
   } catch (error) {
-    if (elsewhere.signal.aborted && elsewhere.signal.reason instanceof CommandError)
-      throw elsewhere.signal.reason
+    if (UserQuestionError.isInstance(error) && error.cause instanceof CommandError) throw error.cause
     if (!UserQuestionError.isInstance(error)) throw error
     switch (error.code) {
       case 'ASK_DECLINED':
@@ -218,6 +217,13 @@ export function refusalOf({ code, message, settlement, body }: InboxClientError)
     'AMBIGUOUS',
   ]
   return new CommandError(bad.includes(code) ? 'BAD_INPUT' : 'INTERNAL', message)
+}
+
+// As an inbox tells a provider of its own, so that the prompt says who it was.
+function takenDown(id: string, settlement: PublicSettlement): UserQuestionError {
+  const { outcome, surface } = settlement
+  const reason = surface === undefined ? outcome : `${outcome} by ${surface}`
+  return new UserQuestionError('ASK_ABORTED', { reason }, { cause: alreadySettled(id, settlement) })
 }
 
 function alreadySettled(id: string, { outcome, surface, settledAt }: PublicSettlement): CommandError {

@@ -2,33 +2,44 @@ import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { InboxService, MemoryStore, type InboxStore } from '@handraise/inbox'
-import { InboxServerError, type InboxServer } from '@handraise/provider-web'
+import { InboxServerError, pageUrl, type InboxServer } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
 import { UserQuestionService } from '@handraise/user-questions'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
+import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
 import { handleSignals } from '../signals.ts'
+import { onTrouble } from '../trouble.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends NoticeChoice {
   /** The database file. */
   readonly db?: string | undefined
   readonly port?: number | undefined
   readonly memory?: boolean | undefined
   readonly json?: boolean | undefined
+  /** Opens the page in a browser. */
+  readonly open?: boolean | undefined
 }
 
 /** `handraise serve`: keeps an inbox and serves it until it is told to stop. */
-export async function serve({ db, port, memory, json }: ServeOptions): Promise<ExitCode> {
+export async function serve(options: ServeOptions): Promise<ExitCode> {
+  const { db, port, memory, json, open } = options
   if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
   const file = memory === true ? undefined : resolve(db ?? defaultFile())
   const stopped = untilStopped()
   const ctx = new Context()
   await ctx.plugin(UserQuestionService)
   await ctx.plugin(InboxService, { store: await openStore(file), viewer: 'wait' })
+  let page = ''
   try {
-    await listen(ctx, file, port, server => announce(server, file, json === true))
+    // Before anybody can ask.
+    await mountNotices(ctx, options, process.stderr)
+    await listen(ctx, file, port, server => {
+      page = pageUrl(server)
+      announce(server, page, file, json === true)
+    })
   } catch (error) {
     await ctx.fiber.dispose()
     if (InboxServerError.isInstance(error))
@@ -36,11 +47,8 @@ export async function serve({ db, port, memory, json }: ServeOptions): Promise<E
     throw error
   }
   // From here on; what goes wrong before is what the command ends with.
-  ctx.logger.exporter({
-    export: ({ type, args }) => {
-      if (type === 'error' || type === 'warn') process.stderr.write(`${args.map(describe).join(' ')}\n`)
-    },
-  })
+  onTrouble(ctx, line => process.stderr.write(line))
+  if (open === true) void (await import('../open-page.ts')).openPage(page)
   await stopped
   await ctx.fiber.dispose()
   return EXIT.answered
@@ -56,15 +64,21 @@ async function listen(
   await ctx.plugin(providerWeb, { ...stateFile, ...(port === undefined ? {} : { port }), onListening })
 }
 
-function announce({ url, token }: InboxServer, file: string | undefined, asJson: boolean): void {
+function announce(
+  { url, token }: InboxServer,
+  page: string,
+  file: string | undefined,
+  asJson: boolean,
+): void {
   if (asJson) {
-    writeLine(process.stdout, { url, token })
+    writeLine(process.stdout, { url, token, page })
     return
   }
   process.stdout.write(
     [
       `inbox:  ${url}`,
       `token:  ${token}`,
+      `page:   ${page}`,
       `kept:   ${file ?? 'in memory, until this process ends'}`,
       'Ctrl-C stops it; what has a key stays.',
       '',
@@ -98,8 +112,4 @@ function untilStopped(): Promise<void> {
   return new Promise(stop => {
     handleSignals(() => stop())
   })
-}
-
-function describe(value: unknown): string {
-  return value instanceof Error ? `${value.name}: ${value.message}` : String(value)
 }
