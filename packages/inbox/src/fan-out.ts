@@ -7,7 +7,7 @@ import {
 } from '@handraise/user-questions/types'
 import type { SeamInbox } from '@handraise/user-questions'
 import { InboxError } from './error.ts'
-import type { Command, Decision, Inbox } from './inbox.ts'
+import type { Command, Decision, Inbox, OpenOptions } from './inbox.ts'
 import { answersOf, QUESTIONS, toQuestionsPayload } from './questions-kind.ts'
 import { isSettled, type InboxRequest, type SettledRequest } from './request.ts'
 
@@ -61,28 +61,23 @@ export class FanOut implements SeamInbox {
 
   async ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
     const { id, questions, agent, session, key, deadlineAt, signal } = request
-    const opened = await this.inbox
-      .open({
-        id,
-        kind: QUESTIONS,
-        payload: toQuestionsPayload(questions),
-        agent: agent?.id,
-        session,
-        key,
-        deadlineAt,
-      })
-      .catch(keyConflict)
-    if (isSettled(opened.request)) return toAnswer(opened.request)
+    const payload = toQuestionsPayload(questions)
+    const opening = { id, kind: QUESTIONS, payload, agent: agent?.id, session, key, deadlineAt }
+    return toAnswer(await this.request(opening, signal).catch(keyConflict))
+  }
+
+  /** Opens a request of any kind, shows it, and waits until it is settled. */
+  async request(opening: OpenOptions, signal: AbortSignal): Promise<SettledRequest> {
+    const { request } = await this.inbox.open(opening)
+    if (isSettled(request)) return request
     if (this.viewer === 'require' && this.providers.size === 0 && this.viewers() === 0) {
       // After the look whether it was answered before: for that nobody need be there now.
-      if (key === undefined) await this.inbox.withdraw(opened.request.id, 'nobody could see it')
+      if (request.key === undefined) await this.inbox.withdraw(request.id, 'nobody could see it')
       throw nobodyLooks()
     }
-    const showing = this.show(opened.request)
+    const showing = this.show(request)
     try {
-      return toAnswer(
-        await this.inbox.wait(opened.request.id, AbortSignal.any([signal, showing.unreachable.signal])),
-      )
+      return await this.inbox.wait(request.id, AbortSignal.any([signal, showing.unreachable.signal]))
     } catch (error) {
       if (signal.aborted) await this.leave(showing, signal.reason)
       else if (showing.unreachable.signal.aborted) await this.withdraw(showing, 'undeliverable')
@@ -115,9 +110,10 @@ export class FanOut implements SeamInbox {
   private route(showing: Showing, provider: UserQuestionProvider): void {
     const controller = new AbortController()
     showing.routes.set(provider, controller)
-    const { id, payload, session, key, deadlineAt } = showing.request
+    const { id, kind, payload, session, key, deadlineAt } = showing.request
     const shown: ProviderRequest = Object.freeze({
       id,
+      ...(kind === QUESTIONS ? {} : { kind, payload }),
       questions: this.inbox.kindOf(showing.request)?.asQuestions(payload) ?? [],
       agent: showing.request.agent === undefined ? undefined : { id: showing.request.agent },
       session,
@@ -152,7 +148,8 @@ export class FanOut implements SeamInbox {
     try {
       const { answers } = await provider.ask(request)
       if (answers.some(answer => answer.by === 'policy')) by = 'policy'
-      decision = { outcome: 'answered', answer: { answers } }
+      if (by === 'policy') refusePolicy(provider, showing.request)
+      decision = { outcome: 'answered', answer: this.inKind(showing.request, answers) }
     } catch (error) {
       if (request.signal.aborted) return
       decision = toDecision(error)
@@ -163,6 +160,11 @@ export class FanOut implements SeamInbox {
     } catch (error) {
       if (!isLost(error)) this.lose(showing, provider, toFailure(error, provider.name))
     }
+  }
+
+  private inKind(request: InboxRequest, answers: readonly Answer[]): unknown {
+    const kind = this.inbox.kindOf(request)
+    return kind === undefined ? { answers } : kind.fromAnswers(request.payload, answers)
   }
 
   // What a person has decided is not given up for a store that fails just now.
@@ -227,6 +229,15 @@ export function toAnswer({ settlement }: SettledRequest): AskUserQuestionAnswer 
     case 'interrupted':
       throw new UserQuestionError('ASK_INTERRUPTED', { reason, answers })
   }
+}
+
+// A policy made for questions is no permission.
+function refusePolicy(provider: UserQuestionProvider, { kind }: InboxRequest): void {
+  if (kind === QUESTIONS || provider.answersKinds?.includes(kind) === true) return
+  throw new UserQuestionError('ASK_UNAVAILABLE', {
+    reason: 'no-rule',
+    advice: `a policy answers no request of the kind ${JSON.stringify(kind)}`,
+  })
 }
 
 function toDecision(error: unknown): Decision | undefined {

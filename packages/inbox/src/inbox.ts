@@ -257,8 +257,11 @@ export class Inbox {
   async decide(id: string, decision: Decision, command: Command): Promise<Receipt> {
     const request = await this.get(id)
     const answer = isSettled(request) ? undefined : this.checked(request, decision)
-    const { commandId, surface, by = 'user', records } = command
+    const { commandId, surface, by = 'user' } = command
     const { outcome } = decision
+    const ofKind =
+      outcome === 'answered' && answer !== undefined ? this.kindOf(request)?.recordsOf?.(request, answer) : []
+    const records = [...(command.records ?? []), ...(ofKind ?? [])]
     return this.settle(
       id,
       {
@@ -272,7 +275,7 @@ export class Inbox {
         settledAt: this.clock.now(),
       },
       digestOf(decision),
-      records,
+      records.length === 0 ? undefined : records,
     )
   }
 

@@ -1,5 +1,6 @@
 import type { Answer, Issue, Question } from '@handraise/user-questions/types'
-import type { JsonValue } from './request.ts'
+import type { InboxRequest, JsonValue } from './request.ts'
+import type { RecordWrite } from './store.ts'
 
 export type KindCheck =
   | { readonly ok: true; readonly answer: JsonValue }
@@ -13,6 +14,8 @@ export interface RequestKind {
   readonly name: string
   /** The answer as it is kept, or every fault that keeps it from being one. */
   check(payload: JsonValue, answer: unknown): KindCheck
+  /** What is written with the settlement, all or nothing, when it is answered. Default: nothing. */
+  recordsOf?(request: InboxRequest, answer: JsonValue): readonly RecordWrite[]
   /** What of an unfinished answer may be kept with a cancellation. Default: nothing. */
   keepPartial?(payload: JsonValue, answer: unknown): JsonValue | undefined
   /** The answer at the deadline, if the asker named one. */

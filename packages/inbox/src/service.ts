@@ -1,9 +1,10 @@
 import { Service, type Context } from 'cordis'
 import type {} from '@handraise/user-questions'
 import { FanOut, type ViewerPolicy } from './fan-out.ts'
-import { Inbox, type InboxOptions } from './inbox.ts'
+import { Inbox, type InboxOptions, type OpenOptions } from './inbox.ts'
 import type { RequestKind } from './kind.ts'
 import { MemoryStore } from './memory-store.ts'
+import type { SettledRequest } from './request.ts'
 import type { InboxStore } from './store.ts'
 import { showOn, type InboxSurface } from './surface.ts'
 
@@ -78,6 +79,15 @@ export class InboxService extends Service {
     }
     if (disposed) stop()
     return () => void dispose()
+  }
+
+  /**
+   * Opens a request of any kind, or joins the one of its key, shows it on every provider and surface, and resolves when
+   * it is settled, whichever way. Rejects with the signal's reason when that aborts first, with `InboxError` as `open`
+   * does, and with `UserQuestionError` `ASK_UNAVAILABLE` or the last provider's fault when nobody could be asked.
+   */
+  request(opening: OpenOptions, signal: AbortSignal = new AbortController().signal): Promise<SettledRequest> {
+    return this.fanOut.request(opening, signal)
   }
 
   /** Lets requests of a kind be answered, until the calling plugin is disposed. */

@@ -10,6 +10,7 @@ import {
 import { answerByPolicy, AUTO_POLICIES, type AutoPolicy } from './policy.ts'
 import {
   matches,
+  matchesApproval,
   parseAnswer,
   readRuleAnswer,
   toRules,
@@ -80,6 +81,10 @@ export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {
       transcript.push({ ...entry, answer: answered, by: rule })
       return answered
     }
+    if (request.kind !== undefined) {
+      const advice = `a policy answers no ${request.kind}; only a rule that names its tool and subject does`
+      return refuse('no-rule', advice)
+    }
     const value = answerByPolicy(policy, question)
     if (value === undefined || checkValue(question, value, '').length > 0) {
       const advice = `no rule and no policy (${policy}) answers question ${JSON.stringify(question.id)}; add a rule for it`
@@ -99,6 +104,7 @@ export function autoProvider({ script = [], policy = 'refuse' }: AutoOptions = {
 
   return {
     name: 'auto',
+    answersKinds: ['approval'],
     transcript,
     unused: () => rules.filter((rule): rule is AnswerRule => typeof rule !== 'function' && !used.has(rule)),
     ask: request => untilAborted(request.signal, () => askAll(request)),
@@ -111,6 +117,14 @@ async function ask(
   request: ProviderRequest,
   onFault: (fault: string) => void,
 ): Promise<RuleAnswer | undefined> {
+  // A kind this provider does not know is a permission of some sort: nothing covers it by chance.
+  if (request.kind !== undefined) {
+    const named =
+      request.kind === 'approval' &&
+      typeof rule !== 'function' &&
+      matchesApproval(rule.match, request.payload)
+    return named ? rule.answer : undefined
+  }
   if (typeof rule !== 'function') return matches(rule.match, question) ? rule.answer : undefined
   try {
     const returned: unknown = await rule(question, request)

@@ -55,7 +55,10 @@ export function recordingProvider(
   }
   return {
     name: provider.name === undefined ? 'recording' : `recording ${provider.name}`,
+    ...(provider.answersKinds === undefined ? {} : { answersKinds: provider.answersKinds }),
     async ask(request) {
+      // A permission that was given once is none for the next time.
+      if (request.kind !== undefined) return provider.ask(request)
       const questions = [...request.questions] as Recorded['questions']
       let answer: AskUserQuestionAnswer
       try {
@@ -90,7 +93,10 @@ export async function replayProvider(file: string): Promise<ReplayProvider> {
     unused: () => left.length,
     async ask(request) {
       request.signal.throwIfAborted()
-      const index = left.findIndex(({ questions }) => sameQuestions(questions, request.questions))
+      const index =
+        request.kind !== undefined
+          ? -1
+          : left.findIndex(({ questions }) => sameQuestions(questions, request.questions))
       const [recorded] = index < 0 ? [] : left.splice(index, 1)
       if (recorded === undefined) {
         const advice = `the recording ${file} holds no (further) answer to these questions; record it again`

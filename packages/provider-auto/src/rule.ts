@@ -7,6 +7,10 @@ export interface RuleMatch {
   readonly id?: string | RegExp | undefined
   readonly header?: string | RegExp | undefined
   readonly question?: string | RegExp | undefined
+  /** The tool of an approval. A rule for approvals names both this and `subject`, and is for nothing else. */
+  readonly tool?: string | RegExp | undefined
+  /** What the tool would do: the command, the path, the host with its port, the tool with its input; to the letter. */
+  readonly subject?: string | RegExp | undefined
 }
 
 /**
@@ -48,10 +52,28 @@ export function toRules(script: Script): ScriptRule[] {
 
 export function matches(match: RuleMatch, question: Question): boolean {
   return (
+    match.tool === undefined &&
+    match.subject === undefined &&
     fits(match.id, question.id, text => text === question.id) &&
     fits(match.header, question.header, text => sameText(text, question.header)) &&
     fits(match.question, question.question, text => sameText(text, question.question))
   )
+}
+
+/** An approval, as far as a rule goes by it. */
+const approvalSchema = z.object({ toolName: z.string(), subjectName: z.string() })
+
+/** True of a rule that names the tool and the subject of an approval, exactly these. */
+export function matchesApproval({ tool, subject }: RuleMatch, payload: unknown): boolean {
+  const { data } = approvalSchema.safeParse(payload)
+  return data !== undefined && isWhole(tool, data.toolName) && isWhole(subject, data.subjectName)
+}
+
+// A permission is given to the letter: a pattern covers all of the text or nothing of it.
+function isWhole(wanted: string | RegExp | undefined, text: string): boolean {
+  if (wanted === undefined || typeof wanted === 'string') return wanted === text
+  wanted.lastIndex = 0
+  return wanted.exec(text)?.[0] === text
 }
 
 /** The rule's answer as the answer to this question, or why the question does not allow it. */
@@ -143,8 +165,17 @@ const rulesSchema = z.array(
         id: matchTextSchema.optional(),
         header: matchTextSchema.optional(),
         question: matchTextSchema.optional(),
+        tool: matchTextSchema.optional(),
+        subject: matchTextSchema.optional(),
       })
-      .refine(match => Object.keys(match).length > 0, 'needs at least one of id, header, question'),
+      .refine(
+        match => Object.keys(match).length > 0,
+        'needs at least one of id, header, question, tool with subject',
+      )
+      .refine(
+        ({ tool, subject }) => (tool === undefined) === (subject === undefined),
+        'a rule for approvals names both tool and subject',
+      ),
     answer: answerSchema,
   }),
 )

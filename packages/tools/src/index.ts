@@ -8,6 +8,7 @@ export {
   type ToolCall,
   type ToolDefinition,
   type ToolFailure,
+  type ToolGuard,
   type ToolResult,
   type ToolSchema,
 } from './tool.ts'

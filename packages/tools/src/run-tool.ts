@@ -1,7 +1,7 @@
 import { parseArguments } from './parse-arguments.ts'
-import type { ToolCall, ToolDefinition, ToolResult } from './tool.ts'
+import type { ToolCall, ToolDefinition, ToolGuard, ToolResult } from './tool.ts'
 
-export type ToolErrorCode = 'UNKNOWN_TOOL' | 'DUPLICATE_TOOL' | 'INVALID_ARGS' | 'ABORTED'
+export type ToolErrorCode = 'UNKNOWN_TOOL' | 'DUPLICATE_TOOL' | 'INVALID_ARGS' | 'ABORTED' | 'NO_GUARD'
 
 export class ToolError extends Error {
   override readonly name = 'ToolError'
@@ -14,18 +14,33 @@ export class ToolError extends Error {
 }
 
 /**
- * Runs one call of a tool: reads its arguments, executes, renders. Never rejects; every failure is a result
+ * Runs one call of a tool: reads its arguments, asks the guards where it needs permission, executes, renders. Never rejects; every failure is a result
  * whose content starts with `Error: `, with the code of the error, or `TOOL_FAILED` where it has none.
  */
 export async function runTool<Arguments, Value>(
   tool: ToolDefinition<Arguments, Value>,
   raw: unknown,
   call: ToolCall,
+  guards: readonly ToolGuard[] = [],
 ): Promise<ToolResult<Value>> {
   try {
     const parsed = tool.parse ? tool.parse(raw) : parseArguments(tool.parameters, raw)
     if (!parsed.ok) {
       throw new ToolError('INVALID_ARGS', `invalid arguments for ${tool.name}: ${parsed.faults.join('; ')}`)
+    }
+    const permission = tool.permission?.(parsed.args, call)
+    if (permission !== undefined) {
+      if (guards.length === 0) {
+        throw new ToolError(
+          'NO_GUARD',
+          `${tool.name} needs permission for this call, and nothing here can ask for it; it was not run`,
+        )
+      }
+      for (const guard of guards) {
+        const result = await guard(tool as ToolDefinition, permission, call)
+        if (result !== undefined) return result as ToolResult<Value>
+      }
+      call.signal.throwIfAborted()
     }
     const value = await tool.execute(parsed.args, call)
     return { isError: false, value, content: tool.render ? tool.render(value) : toJson(value) }

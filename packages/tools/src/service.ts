@@ -1,6 +1,13 @@
 import { type Context, Service } from 'cordis'
 import { runTool, toFailure, ToolError } from './run-tool.ts'
-import { toToolSchema, type ToolCall, type ToolDefinition, type ToolResult, type ToolSchema } from './tool.ts'
+import {
+  toToolSchema,
+  type ToolCall,
+  type ToolDefinition,
+  type ToolGuard,
+  type ToolResult,
+  type ToolSchema,
+} from './tool.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -19,6 +26,7 @@ type AnyTool = ToolDefinition<never, never>
 /** `ctx.tools`: the tools a model can call, by name. */
 export class ToolService extends Service {
   private readonly byName = new Map<string, AnyTool>()
+  private readonly guards = new Set<ToolGuard>()
 
   constructor(ctx: Context) {
     super(ctx, 'tools')
@@ -40,6 +48,16 @@ export class ToolService extends Service {
       byName.set(tool.name, tool as unknown as AnyTool)
       return () => void byName.delete(tool.name)
     }, 'tools.register()')
+    return () => void dispose()
+  }
+
+  /** Puts a guard before every call that needs permission, until the returned function is called or the plugin disposed. */
+  guard(guard: ToolGuard): () => void {
+    const { guards } = this
+    const dispose = this.ctx.effect(() => {
+      guards.add(guard)
+      return () => void guards.delete(guard)
+    }, 'tools.guard()')
     return () => void dispose()
   }
 
@@ -75,6 +93,6 @@ export class ToolService extends Service {
         new ToolError('ABORTED', 'tool call aborted before dispatch', { cause: call.signal.reason }),
       )
     }
-    return runTool(tool, raw, call)
+    return runTool(tool, raw, call, [...this.guards])
   }
 }

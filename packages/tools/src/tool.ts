@@ -26,6 +26,11 @@ export interface ToolDefinition<Arguments = unknown, Value = unknown> {
    * cannot tell. Default: the schema decides.
    */
   readonly parse?: ((raw: unknown) => ParsedArguments<Arguments>) | undefined
+  /**
+   * What the call would do, where that needs permission; `undefined` where this call needs none. The guards of the runtime
+   * know what it means, and without one that lets it pass such a call does not run.
+   */
+  readonly permission?: ((args: Arguments, call: ToolCall) => unknown) | undefined
   execute(args: Arguments, call: ToolCall): Promise<Value> | Value
   /** The result as the model reads it. Default: compact JSON. */
   readonly render?: ((value: Value) => string) | undefined
@@ -67,3 +72,13 @@ export interface ToolFailure {
   readonly code: string
   readonly message: string
 }
+
+/**
+ * Stands before calls that need permission, with what the tool says of the call. `undefined` lets the call pass; a result
+ * takes the place of running it, and so does whatever is thrown.
+ */
+export type ToolGuard = (
+  tool: ToolDefinition,
+  permission: unknown,
+  call: ToolCall,
+) => Promise<ToolResult | undefined> | ToolResult | undefined
