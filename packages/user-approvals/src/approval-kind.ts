@@ -1,0 +1,97 @@
+import type { Clock } from '@handraise/user-questions'
+import type { InboxRequest, JsonValue, RequestKind } from '@handraise/inbox'
+import type { Answer, Question } from '@handraise/user-questions/types'
+import { allows, type ApprovalChoice } from './choice.ts'
+import { describeSubject, titleOf } from './describe-subject.ts'
+import {
+  APPROVAL,
+  checkApprovalAnswer,
+  readPayload,
+  type ApprovalAnswer,
+  type ApprovalPayload,
+} from './payload.ts'
+import { rememberRule } from './rule-book.ts'
+
+/** The one question as which an approval is shown. */
+export const APPROVAL_QUESTION = 'approval'
+
+/**
+ * Approvals as a kind of the inbox. Shown as one guarded question with the offered choices, in their order; an answer of
+ * one's own is the denial that takes words. A choice that lasts longer is remembered with its settlement, or not at all.
+ */
+export function approvalKind(clock: Clock): RequestKind {
+  return {
+    name: APPROVAL,
+    check(payload, answer) {
+      const read = readPayload(payload)
+      if (read === undefined) return { ok: false, issues: [{ path: 'payload', message: 'is no approval' }] }
+      const check = checkApprovalAnswer(read, answer)
+      return check.ok ? { ok: true, answer: check.answer as unknown as JsonValue } : check
+    },
+    recordsOf(request: InboxRequest, answer: JsonValue) {
+      const payload = readPayload(request.payload)
+      if (payload === undefined) return []
+      const check = checkApprovalAnswer(payload, answer)
+      if (!check.ok || check.choice.rule === undefined || !allows(check.choice)) return []
+      const { rule, scope } = check.choice
+      const made = { rule, approvalId: payload.approvalId, madeAt: clock.now() }
+      return [rememberRule(request, scope === 'session' ? { ...made, session: request.session } : made)]
+    },
+    asQuestions(payload) {
+      const read = readPayload(payload)
+      return read === undefined ? [] : [toQuestion(read)]
+    },
+    fromAnswers(payload, answers) {
+      const read = readPayload(payload)
+      return (read === undefined ? {} : fromAnswer(read, answers[0])) as unknown as JsonValue
+    },
+  }
+}
+
+function toQuestion(payload: ApprovalPayload): Question {
+  const { toolName, subject, stage, requirement, resolved = [], reason, child, choices } = payload
+  const { index, total } = requirement
+  const what = stage ?? titleOf(subject)
+  return {
+    id: APPROVAL_QUESTION,
+    header: toolName,
+    question: `${total > 1 ? `Step ${index + 1} of ${total}: allow` : 'Allow'} ${toolName}: ${what}?`,
+    detail: [
+      ...describeSubject(subject),
+      ...resolved,
+      ...(reason === undefined ? [] : ['', `Reason given: ${reason}`]),
+      ...(child === undefined ? [] : [`Asked by the child agent ${child}`]),
+    ].join('\n'),
+    options: choices.filter(choice => !isForWords(choices, choice)).map(toOption),
+    guarded: true,
+    minSelections: 1,
+  }
+}
+
+function toOption({ label, rulePreview }: ApprovalChoice): { label: string; description?: string } {
+  return { label, ...(rulePreview === undefined ? {} : { description: rulePreview }) }
+}
+
+// The denial that takes words is the answer of one's own; where it is the only denial it is an option as well.
+function isForWords(choices: readonly ApprovalChoice[], choice: ApprovalChoice): boolean {
+  const denials = choices.filter(each => !allows(each))
+  return denials.length > 1 && choice === wordsChoice(choices)
+}
+
+function wordsChoice(choices: readonly ApprovalChoice[]): ApprovalChoice | undefined {
+  return choices.find(choice => choice.acceptsFeedback === true && !allows(choice))
+}
+
+function fromAnswer({ choices }: ApprovalPayload, answer: Answer | undefined): Partial<ApprovalAnswer> {
+  const [label] = answer?.selected ?? []
+  const words = answer?.custom ?? answer?.note
+  const feedback = words === undefined ? {} : { feedback: words }
+  if (label !== undefined) {
+    const choice = choices.find(each => each.label === label)
+    return { choiceId: choice?.choiceId ?? label, ...feedback }
+  }
+  // Words alone deny: whoever writes instead of choosing has not allowed it (seed 004).
+  const choice =
+    words === undefined ? undefined : (wordsChoice(choices) ?? choices.find(each => !allows(each)))
+  return choice === undefined ? {} : { choiceId: choice.choiceId, ...feedback }
+}

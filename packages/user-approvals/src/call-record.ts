@@ -1,0 +1,61 @@
+import type { InboxStore, RecordWrite } from '@handraise/inbox'
+import { z } from 'zod'
+import { APPROVAL_MODES } from './mode.ts'
+
+const NAMESPACE = 'approval-calls'
+const REDEEMED = 'approval-redeemed'
+
+const recordSchema = z.object({
+  approvalId: z.string(),
+  /** The mode it was asked under: one that is set later decides nothing that is pending. */
+  mode: z.enum(APPROVAL_MODES),
+  /** The requests in the inbox, by requirement. */
+  requests: z.record(z.string(), z.string()),
+  askedAt: z.number(),
+})
+
+export type CallRecord = z.infer<typeof recordSchema>
+
+export interface KeptCall {
+  readonly record: CallRecord
+  readonly version: number
+}
+
+/** What is known of the approval of one tool call with one exact input. */
+export class CallRecords {
+  private readonly store: InboxStore
+
+  constructor(store: InboxStore) {
+    this.store = store
+  }
+
+  async read(key: string): Promise<KeptCall | undefined> {
+    const kept = await this.store.record(NAMESPACE, key)
+    if (kept === undefined) return undefined
+    const record = recordSchema.safeParse(kept.value).data
+    return record === undefined ? undefined : { record, version: kept.version }
+  }
+
+  toWrite(key: string, record: CallRecord, expectedVersion: number): RecordWrite {
+    return { namespace: NAMESPACE, key, value: record, expectedVersion }
+  }
+
+  /** Claims the one effect of an approval. False when it was claimed before, by whatever process. */
+  async redeem(approvalId: string, at: number): Promise<boolean> {
+    const claim = { namespace: REDEEMED, key: approvalId, value: { at }, expectedVersion: 0 }
+    return (await this.store.writeRecords([claim])) === undefined
+  }
+
+  /** Forgets what was asked for, and what was claimed, before `before`, in milliseconds since the Unix epoch. */
+  async prune(before: number): Promise<void> {
+    for (const [namespace, schema] of [
+      [NAMESPACE, recordSchema.transform(({ askedAt }) => askedAt)],
+      [REDEEMED, z.object({ at: z.number() }).transform(({ at }) => at)],
+    ] as const) {
+      for (const { key, value, version } of await this.store.records(namespace)) {
+        if ((schema.safeParse(value).data ?? 0) >= before) continue
+        await this.store.writeRecords([{ namespace, key, value: null, expectedVersion: version }])
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { InboxRequest, InboxStore, JsonValue, RecordWrite } from '@handraise/inbox'
+import { z } from 'zod'
+import { UserApprovalError } from './error.ts'
+import { matchRule, previewOf, ruleSchema, type ApprovalRule } from './rule.ts'
+import type { ResolvedSubject } from './resolve-subject.ts'
+
+const NAMESPACE = 'approval-rules'
+
+/** A rule a person made by allowing more than once. */
+export interface RememberedRule {
+  /** What it is revoked by. */
+  readonly id: string
+  readonly rule: ApprovalRule
+  /** The words in which the person was shown it. */
+  readonly preview: string
+  /** The session it ends with; absent: it holds until it is revoked. */
+  readonly session?: string | undefined
+  /** The approval that made it. */
+  readonly approvalId: string
+  /** Where the person allowed it, such as `web`. */
+  readonly surface?: string | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly madeAt: number
+}
+
+const recordSchema = z.object({
+  version: z.literal(1),
+  rule: ruleSchema,
+  session: z.string().optional(),
+  approvalId: z.string(),
+  surface: z.string().optional(),
+  madeAt: z.number(),
+})
+
+/** The write that remembers a rule, in the same step as the settlement that makes it. */
+export function rememberRule(
+  request: InboxRequest,
+  made: {
+    readonly rule: ApprovalRule
+    readonly session?: string
+    readonly approvalId: string
+    readonly madeAt: number
+  },
+): RecordWrite {
+  const value = { version: 1, ...made } as unknown as JsonValue
+  return { namespace: NAMESPACE, key: request.id, value, expectedVersion: 0 }
+}
+
+/** The remembered rules, kept in the inbox's store. */
+export class RuleBook {
+  private readonly store: InboxStore
+
+  constructor(store: InboxStore) {
+    this.store = store
+  }
+
+  /** All rules, or those that hold in a session, the oldest first. A record this version does not read is no rule. */
+  async list(session?: string): Promise<RememberedRule[]> {
+    const records = await this.store.records(NAMESPACE)
+    return records
+      .flatMap(({ key: id, value }): RememberedRule[] => {
+        const parsed = recordSchema.safeParse(value)
+        if (!parsed.success) return []
+        const { version: _, rule, ...rest } = parsed.data
+        return [{ id, rule, preview: previewOf(rule), ...rest }]
+      })
+      .filter(rule => session === undefined || rule.session === undefined || rule.session === session)
+      .toSorted((one, other) => one.madeAt - other.madeAt)
+  }
+
+  /** The first rule that covers what is to be done in this session. */
+  async find(
+    session: string,
+    toolName: string,
+    subject: ResolvedSubject,
+  ): Promise<RememberedRule | undefined> {
+    const rules = await this.list(session)
+    return rules.find(({ rule }) => matchRule(rule, toolName, subject).matches)
+  }
+
+  /** Forgets a rule, for what is asked from now on. Rejects with `UNKNOWN_RULE`. */
+  async revoke(id: string): Promise<RememberedRule> {
+    const rule = (await this.list()).find(each => each.id === id)
+    if (rule === undefined) throw new UserApprovalError('UNKNOWN_RULE', { id })
+    await this.store.writeRecords([{ namespace: NAMESPACE, key: id, value: null }])
+    return rule
+  }
+
+  /** Forgets the rules of a session that has ended. Returns how many there were. */
+  async endSession(session: string): Promise<number> {
+    const rules = (await this.list()).filter(rule => rule.session === session)
+    if (rules.length > 0) {
+      await this.store.writeRecords(rules.map(({ id }) => ({ namespace: NAMESPACE, key: id, value: null })))
+    }
+    return rules.length
+  }
+}
