@@ -19,7 +19,9 @@ const OUTPUT = new Set(['text', 'json'])
 /** Every fenced block of the README, the pages of docs/, and the READMEs of the packages. */
 export function readFences(root: string): Fence[] {
   const packages = readdirSync(`${root}/packages`).map(name => `packages/${name}/README.md`)
-  const docs = readdirSync(`${root}/docs`).map(name => `docs/${name}`)
+  const docs = readdirSync(`${root}/docs`)
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`)
   return ['README.md', ...docs, ...packages].flatMap(page =>
     fencesOf(page, readFileSync(`${root}/${page}`, 'utf8')),
   )

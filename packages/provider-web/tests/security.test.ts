@@ -258,7 +258,14 @@ describe('a path', () => {
 
   test('that leads nowhere is answered as JSON', async () => {
     const { call } = await serve()
-    for (const path of ['/', '/nothing', '/api', '/api/requests/a/b/c', '/api/../../etc/passwd']) {
+    for (const path of [
+      '/nothing',
+      '/page/nothing.js',
+      '/page/..%2fopenapi.json',
+      '/api',
+      '/api/requests/a/b/c',
+      '/api/../../etc/passwd',
+    ]) {
       const { status, json: told } = await call('GET', path)
       expect([path, status, told.code]).toEqual([path, 404, 'NOT_FOUND'])
     }

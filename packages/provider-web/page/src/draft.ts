@@ -1,7 +1,6 @@
 import {
   countFault,
   isSkip,
-  splitOwnAnswer,
   type Answer,
   type AnswerValue,
   type Question,
@@ -90,8 +89,7 @@ function ownChosen({ multiSelect }: Question): Partial<QuestionDraft> {
 /** What was chosen or written, once it is something; a skip when the person said so. */
 export function valueOf(question: Question, draft: QuestionDraft): AnswerValue | undefined {
   if (draft.skipped) return { selected: [] }
-  const { offered } = splitOwnAnswer(question)
-  const custom = (draft.own || offered.length === 0) && draft.text.trim() !== '' ? draft.text : undefined
+  const custom = draft.own && draft.text.trim() !== '' ? draft.text : undefined
   const selected = (question.options ?? []).flatMap(({ label }) =>
     draft.ticked.includes(label) ? [label] : [],
   )

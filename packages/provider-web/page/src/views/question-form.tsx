@@ -70,7 +70,7 @@ export function QuestionForm({ question, draft, change, disabled, name }: Questi
                 <kbd aria-hidden="true">{index + 1}</kbd>
                 <span class="said">
                   <span id={`${id}-label`} dir="auto">
-                    {visibleLine(shown)}
+                    <span>{visibleLine(shown)}</span>
                     {recommended && <span class="badge">{t.recommended}</span>}
                     {question.intent?.approve === label && <span class="badge">{t.approves}</span>}
                   </span>
