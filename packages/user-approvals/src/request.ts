@@ -26,7 +26,10 @@ export interface ApprovalRequest {
   readonly choices?: readonly ApprovalChoiceOffer[] | undefined
   /** How long to wait for a decision until nobody made one, in milliseconds. Default: for ever. */
   readonly timeoutMs?: number | undefined
-  /** How long this caller waits, in milliseconds; then the outcome is `pending`, and the approval stays open. Default: for ever. */
+  /**
+   * How long this caller waits, in milliseconds; then the outcome is `pending`, and the approval stays open for the
+   * call to come back to. Default: for ever.
+   */
   readonly patienceMs?: number | undefined
   /** The agent itself asks for permission, which the mode `onRequest` goes by. Default false. */
   readonly requested?: boolean | undefined
@@ -66,5 +69,9 @@ const requestSchema = z.object({
 export function checkRequest(request: ApprovalRequest): Issue[] {
   const parsed = requestSchema.safeParse(request)
   if (!parsed.success) return issuesOfZod(parsed.error)
-  return checkOffers(request.choices ?? DEFAULT_CHOICES)
+  const issues = checkOffers(request.choices ?? DEFAULT_CHOICES)
+  // Whoever comes back later finds it by its call, and by nothing else.
+  if (request.patienceMs !== undefined && request.callId === undefined)
+    issues.push({ path: 'patienceMs', message: 'needs a callId, by which the approval is found again' })
+  return issues
 }
