@@ -124,7 +124,7 @@ async function run(
   const hosts = await Promise.all([start(), start()])
   for (const [index, provider] of providers.entries())
     hosts[index % 2]?.ctx.userQuestions.registerProvider(REFUSED[provider % REFUSED.length]!)
-  const plain = hosts[0]!
+  const plain = hosts[0]
 
   // What a person did, as far as it was taken.
   const allowed = new Set<string>()
