@@ -18,7 +18,8 @@ export default defineConfig({
     modulePreload: false,
     target: 'es2022',
     reportCompressedSize: false,
+    minify: 'terser',
     // What a dependency checks of itself is of no use on a person's screen.
-    rolldownOptions: { output: { minify: { compress: { dropConsole: true } } } },
+    terserOptions: { module: true, compress: { passes: 3, ecma: 2020, drop_console: true, pure_getters: true, unsafe_arrows: true } },
   },
 })

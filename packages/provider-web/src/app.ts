@@ -53,7 +53,7 @@ export const DEFAULTS = {
 
 export function createInboxApp(options: InboxAppOptions): InboxApp {
   const { inbox, token, page = true, report = () => {} } = options
-  const basePath = (options.basePath ?? '').replace(/\/+$/u, '')
+  const basePath = `/${options.basePath ?? ''}`.replace(/\/+$/u, '').replace(/^\/+/u, '/')
   const {
     heartbeatMs = DEFAULTS.heartbeatMs,
     maxBodyBytes = DEFAULTS.maxBodyBytes,

@@ -47,6 +47,8 @@ export interface EventOptions {
   readonly signal?: AbortSignal | undefined
   /** Default true. */
   readonly reconnect?: boolean | undefined
+  /** Told when a stream is open, each time. */
+  readonly opened?: (() => void) | undefined
 }
 
 export type SettledPublicRequest = PublicRequest & { readonly settlement: PublicSettlement }
@@ -178,7 +180,7 @@ export class InboxClient {
    */
   async *events(
     cursor?: string,
-    { signal, reconnect = true }: EventOptions = {},
+    { signal, reconnect = true, opened }: EventOptions = {},
   ): AsyncGenerator<InboxEvent, void, void> {
     let lastId = cursor ?? ''
     for (let connected = false, partial = false, attempt = 0; ;) {
@@ -193,9 +195,12 @@ export class InboxClient {
       signal?.addEventListener('abort', drop)
       try {
         const headers = lastId === '' ? {} : { 'Last-Event-ID': lastId }
-        const { body } = await this.request('GET', 'events', undefined, connection.signal, headers)
+        const response = await this.request('GET', 'events', undefined, connection.signal, headers)
         connected = true
-        if (body === null) throw badResponse(200)
+        const { body } = response
+        const type = response.headers.get('content-type')
+        if (body === null || type?.startsWith('text/event-stream') !== true) throw badResponse(200)
+        opened?.()
         const alive = (): void => {
           clearTimeout(watch)
           watch = setTimeout(drop, this.silenceMs)

@@ -15,13 +15,20 @@ export function readAddress(): Address {
   const fragment = new URLSearchParams(location.hash.slice(1))
   const token = fragment.get('token')
   if (token !== null && token !== '') {
-    keptToken.write(token)
-    fragment.delete('token')
-    const rest = fragment.toString()
-    history.replaceState(null, '', `${location.pathname}${rest === '' ? '' : `#${rest}`}`)
+    // Where the browser keeps nothing, the address is all that a reload has.
+    if (keptToken.write(token)) {
+      fragment.delete('token')
+      const rest = fragment.toString()
+      history.replaceState(null, '', `${location.pathname}${rest === '' ? '' : `#${rest}`}`)
+    }
   }
   const only = fragment.get('request')
   return { token: token ?? keptToken.read(), ...(only === null || only === '' ? {} : { only }) }
+}
+
+/** Whether a text can be a token at all: anything else could not even be sent. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/u.test(text)
 }
 
 /** Where the server is: where the page is. */

@@ -14,6 +14,8 @@ export interface FollowOptions {
 
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 10_000
+/** How long a stream lives until it counts as one that works, in milliseconds. */
+const STEADY_MS = 5_000
 /** How often a page lists that may not listen, in milliseconds. */
 const POLL_MS = 3_000
 
@@ -64,26 +66,34 @@ async function keepConnected(
   { signal, connection, tell, only }: FollowOptions & { readonly only?: string },
   list: () => Promise<string | undefined>,
 ): Promise<void> {
-  for (let attempt = 0; !signal.aborted;) {
+  let attempt = 0
+  const backOff = (): number => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt++)
+  while (!signal.aborted) {
     let wait = 0
     const release = await takeSlot()
     try {
       const cursor = await list()
-      connection('live')
-      attempt = 0
+      if (cursor === undefined || release === undefined) connection('live')
       if (cursor === undefined) return
       if (release === undefined) wait = POLL_MS
       else {
-        const end = await follow(client, cursor, { signal, tell, only })
+        let openedAt = Infinity
+        const opened = (): void => {
+          openedAt = performance.now()
+          connection('live')
+        }
+        const end = await follow(client, cursor, { signal, tell, only, opened })
         if (end === 'done' || signal.aborted) return
         if (end === 'lost') connection('offline')
+        // One that breaks as soon as it is there is no better than none.
+        if (performance.now() - openedAt > STEADY_MS) attempt = 0
+        wait = backOff()
       }
     } catch (error) {
       if (signal.aborted) return
       if (isRefused(error)) return connection('refused')
       connection('offline')
-      wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt)
-      attempt += 1
+      wait = backOff()
     } finally {
       release?.()
     }
@@ -94,9 +104,14 @@ async function keepConnected(
 async function follow(
   client: InboxClient,
   cursor: string,
-  { signal, tell, only }: Pick<FollowOptions, 'signal' | 'tell'> & { readonly only?: string | undefined },
+  {
+    signal,
+    tell,
+    only,
+    opened,
+  }: Pick<FollowOptions, 'signal' | 'tell'> & { readonly only?: string | undefined; opened: () => void },
 ): Promise<'done' | 'lost' | 'again'> {
-  for await (const event of client.events(cursor, { signal, reconnect: false })) {
+  for await (const event of client.events(cursor, { signal, reconnect: false, opened })) {
     // Where the list stood is not known any more: list again.
     if (!('request' in event)) return 'again'
     const { request } = event

@@ -4,6 +4,7 @@ import { InboxClient, type PublicRequest } from '@handraise/provider-web/client'
 import { serverUrl } from './address.ts'
 import { followInbox, followRequest, type Connection } from './follow-inbox.ts'
 import { emptyInbox, reduceInbox, type InboxChange, type InboxState } from './inbox-state.ts'
+import { textOf } from './draft.ts'
 import { keptSetting } from './keep.ts'
 import { useWording } from './language.ts'
 import { visibleLine } from '@handraise/user-questions/types'
@@ -123,6 +124,8 @@ export function InboxPage({ token, only, language, setLanguage, refused }: Inbox
       clearTimeout(timer)
     }
   }, [client, only])
+  const wasShown = useRef(false)
+  wasShown.current ||= shown !== undefined
   const tellOf = useRef<(request: PublicRequest) => void>(() => {})
   tellOf.current = request => notices.tell(request, t.notice, withText, () => show(request, true))
   useEffect(() => {
@@ -163,9 +166,16 @@ export function InboxPage({ token, only, language, setLanguage, refused }: Inbox
     if (shown !== undefined && !shown.byPerson && settlement === undefined)
       say(visibleLine(shown.request.questions?.[0]?.question ?? ''))
   }, [shown])
+  const wasOffline = useRef(false)
   useEffect(() => {
     if (connection === 'offline') say(t.offline)
+    else if (connection === 'live' && wasOffline.current) say(t.backOnline)
+    wasOffline.current = connection === 'offline'
   }, [connection])
+  // Whoever goes to the list is brought to where they were in it.
+  useEffect(() => {
+    if (browsing) document.querySelector<HTMLElement>('.waiting button')?.focus()
+  }, [browsing])
 
   useEffect(() => {
     if (view !== 'history' || connection !== 'live') return
@@ -235,10 +245,11 @@ export function InboxPage({ token, only, language, setLanguage, refused }: Inbox
         {view === 'history' && (
           <History
             requests={inbox.history}
+            written={({ id, questions = [] }) => textOf(questions, drafts.of(id))}
             more={
               inbox.historyNext === undefined
                 ? undefined
-                : () => void loadHistory(client, tell, inbox.historyNext)
+                : () => void loadHistory(client, tell, inbox.historyNext).then(keepFocusInHistory)
             }
           />
         )}
@@ -285,7 +296,7 @@ export function InboxPage({ token, only, language, setLanguage, refused }: Inbox
             ) : pending === undefined ? (
               <p class="quiet">{t.loading}</p>
             ) : (
-              pending.length === 0 && <Nothing focus={last !== undefined} />
+              pending.length === 0 && <Nothing focus={wasShown.current} />
             )}
           </div>
         )}
@@ -321,6 +332,13 @@ function requestsIn(change: InboxChange): readonly PublicRequest[] {
 
 function reduceAll(state: InboxState, changes: readonly InboxChange[]): InboxState {
   return changes.reduce(reduceInbox, state)
+}
+
+// The button that loaded the last of it is gone.
+function keepFocusInHistory(): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.getElementById('history-title')?.focus()
+  })
 }
 
 async function loadHistory(

@@ -132,7 +132,7 @@ export function bySession(
 ): ReadonlyArray<readonly [session: string, requests: readonly PublicRequest[]]> {
   const groups = new Map<string, PublicRequest[]>()
   for (const request of requests) {
-    const session = request.session ?? ''
+    const session = request.session?.trim() ?? ''
     const group = groups.get(session)
     if (group === undefined) groups.set(session, [request])
     else group.push(request)

@@ -8,7 +8,12 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 /** The token, for as long as this tab lives: it is in the address only until the page has read it. */
 export const keptToken = {
   read: (): string => attempt(() => sessionStorage.getItem(`${SCOPE}token`)) ?? '',
-  write: (token: string): void => attempt(() => sessionStorage.setItem(`${SCOPE}token`, token)),
+  /** False when the browser keeps nothing. */
+  write: (token: string): boolean =>
+    attempt(() => {
+      sessionStorage.setItem(`${SCOPE}token`, token)
+      return true
+    }) === true,
 }
 
 /** A choice of the person for this page, such as its language. */
@@ -35,6 +40,15 @@ export const keptDrafts = {
     attempt(() =>
       localStorage.setItem(`${SCOPE}draft:${id}`, JSON.stringify({ version: 1, at: Date.now(), draft })),
     ),
+  /** Hears of drafts that other pages of this browser keep, until the returned function is called. */
+  follow(heard: (id: string, draft: RequestDraft | undefined) => void): () => void {
+    const listen = ({ key, newValue }: StorageEvent): void => {
+      if (key?.startsWith(`${SCOPE}draft:`) === true)
+        heard(key.slice(`${SCOPE}draft:`.length), readDraft(newValue))
+    }
+    addEventListener('storage', listen)
+    return () => removeEventListener('storage', listen)
+  },
   remove: (id: string): void => attempt(() => localStorage.removeItem(`${SCOPE}draft:${id}`)),
 }
 

@@ -1,6 +1,6 @@
 import { render, type VNode } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { readAddress, type Address } from './address.ts'
+import { isToken, readAddress, type Address } from './address.ts'
 import { InboxPage } from './inbox-page.tsx'
 import { keptSetting, keptToken } from './keep.ts'
 import { LanguageContext, type Language } from './language.ts'
@@ -12,7 +12,8 @@ function Page({ address, first }: { address: Address; first: Language }): VNode 
   const [language, setLanguage] = useState(first)
   const { code, wording } = language
   const [token, setToken] = useState(address.token)
-  const [refused, setRefused] = useState(false)
+  // How many times a token was refused, so that each is told.
+  const [refused, setRefused] = useState(0)
   useLayoutEffect(() => {
     document.documentElement.lang = code
     document.documentElement.dir = wording.dir
@@ -20,18 +21,18 @@ function Page({ address, first }: { address: Address; first: Language }): VNode 
 
   return (
     <LanguageContext.Provider value={language}>
-      {token === '' || refused ? (
+      {!isToken(token) || refused > 0 ? (
         <TokenForm
           refused={refused}
           enter={entered => {
+            if (!isToken(entered)) return setRefused(count => count + 1)
             keptToken.write(entered)
             setToken(entered)
-            setRefused(false)
+            setRefused(0)
           }}
         />
       ) : (
         <InboxPage
-          key={token}
           token={token}
           only={only}
           language={code}
@@ -43,7 +44,7 @@ function Page({ address, first }: { address: Address; first: Language }): VNode 
               () => {},
             )
           }}
-          refused={() => setRefused(true)}
+          refused={() => setRefused(count => count + 1)}
         />
       )}
     </LanguageContext.Provider>

@@ -1,7 +1,10 @@
 import { h, type ComponentChildren, type VNode } from 'preact'
+import { useErrorBoundary } from 'preact/hooks'
 import * as smd from 'streaming-markdown'
 import { visibleText } from '@handraise/user-questions/types'
 
+/** How deep elements go within each other; what goes deeper is shown where it is. */
+const DEEPEST = 24
 /** Text longer than this is shown as it stands, in characters: nobody reads it, and it would hold up the page. */
 const LONGEST = 50_000
 
@@ -40,12 +43,18 @@ const TAGS: Readonly<Partial<Record<smd.Token, string>>> = {
  */
 export function Markdown({ text }: { text: string }): VNode {
   const shown = visibleText(text)
-  if (shown.length > LONGEST) return <pre dir="auto">{shown}</pre>
+  const [fault] = useErrorBoundary()
+  if (shown.length > LONGEST || fault !== undefined) return <pre dir="auto">{shown}</pre>
   return (
     <div class="markdown" dir="auto">
-      {parse(shown).children.map(paint)}
+      <Painted text={shown} />
     </div>
   )
+}
+
+/** The elements alone, which are never too deep to be shown. */
+export function Painted({ text }: { text: string }): VNode {
+  return <>{parse(text).children.map(paint)}</>
 }
 
 function parse(text: string): Node {
@@ -55,6 +64,10 @@ function parse(text: string): Node {
   const parser = smd.parser({
     data: undefined,
     add_token(_, type) {
+      if (path.length > DEEPEST) {
+        path.push(top())
+        return
+      }
       const node: Node = { type, children: [], attributes: new Map() }
       top().children.push(node)
       path.push(node)

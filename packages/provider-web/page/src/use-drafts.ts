@@ -63,12 +63,19 @@ class DraftKeeper implements Drafts {
   private readonly inFlight = new Set<string>()
   private readonly engaged = new Set<string>()
   private readonly mine = new Set<string>()
+  private readonly unfollow: () => void
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(client: InboxClient, options: () => DraftsOptions, paint: () => void) {
     this.client = client
     this.options = options
     this.paint = paint
+    this.unfollow = keptDrafts.follow((id, draft) => {
+      // Nobody types on two pages at once: the one that is looked at has the last word.
+      if (draft === undefined || document.hasFocus()) return
+      this.drafts.set(id, draft)
+      this.paint()
+    })
     for (const { sent } of this.drafts.values()) for (const commandId of sent) this.mine.add(commandId)
   }
 
@@ -136,6 +143,7 @@ class DraftKeeper implements Drafts {
   }
 
   close(): void {
+    this.unfollow()
     clearTimeout(this.timer)
   }
 

@@ -90,6 +90,8 @@ describe('what is sent', () => {
     await text(page, 'SQLite')
     expect(await own(page).inputValue()).toBe('Maria')
     await press(page, 'Send')
+    await page.getByText('What you wrote is not part of this answer').waitFor()
+    await press(page, 'Send')
     expect(await answers()).toEqual([{ id: 'db', selected: ['SQLite'] }])
   })
 })

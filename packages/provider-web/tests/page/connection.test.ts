@@ -17,9 +17,9 @@ describe('a connection that is lost', () => {
     await readCard(page, 'Which store?')
     await inbox.stop()
     await page.getByText('Offline.').first().waitFor()
-    expect(await page.getByRole('status').last().textContent()).toBe(
-      'Offline. What you write is kept; trying to connect again.',
-    )
+    await expect
+      .poll(() => page.getByRole('status').last().textContent())
+      .toBe('Offline. What you write is kept; trying to connect again.')
     await inbox.answerUnseen(settled, 'SQLite')
     await inbox.start()
     await inbox.ask([NAME])

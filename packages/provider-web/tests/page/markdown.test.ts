@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { VNode } from 'preact'
 import { expect, test } from 'vitest'
-import { Markdown } from '../../page/src/markdown.tsx'
+import { Painted } from '../../page/src/markdown.tsx'
 
 type Shown = VNode<Record<string, unknown>> | string | number | boolean | null | undefined | Shown[]
 
@@ -21,7 +21,7 @@ function read(
   return read(node.props['children'] as Shown, elements)
 }
 
-const show = (text: string) => read(Markdown({ text }))
+const show = (text: string) => read(Painted({ text }))
 const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
 
 const piece = fc.oneof(

@@ -22,7 +22,7 @@ test('script and style are 30 KB gzip together, at most, in whatever language', 
   for (const language of languages) {
     const bytes = gzipped([...always, language])
     console.log(`script and style of the page with ${basename(language)}: ${bytes} bytes gzip`)
-    expect(bytes).toBeLessThanOrEqual(30_000)
+    expect(bytes).toBeLessThanOrEqual(30 * 1024)
   }
 })
 

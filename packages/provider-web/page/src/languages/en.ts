@@ -16,12 +16,12 @@ export const en = {
   loading: 'Loading…',
   agent: (agent: string) => `Asked by ${agent}`,
   questions: (count: number) => (count === 1 ? '1 question' : `${count} questions`),
-  ago: (time: string) => `Asked ${time}`,
 
   connecting: 'Connecting…',
   connected: 'Connected',
   offline: 'Offline. What you write is kept; trying to connect again.',
   isOffline: 'Offline',
+  backOnline: 'Online again',
   notifyMe: 'Notify me',
   notifyText: 'With the question',
   notice: (headers: string) => headers || 'Somebody asks you something',
@@ -50,6 +50,8 @@ export const en = {
   atMost: (count: number) => `Choose at most ${count}`,
   chooseFirst: 'Choose an option or write an answer first, or skip the question',
   writeFirst: 'Write something first',
+  textLeftOut:
+    'What you wrote is not part of this answer. Go on again to leave it out, or choose your own answer',
   nothingTicked: 'Nothing is ticked. Enter again skips the question',
   guarded: 'Choose with Space, a number or the mouse. Enter alone does nothing here',
 
@@ -67,7 +69,7 @@ export const en = {
   send: 'Send',
   sendAnswers: 'Send answers',
   sending: 'Sending…',
-  notSent: 'Not sent yet: the server cannot be reached. It will be sent once it can.',
+  notSent: 'Not sent yet: the server cannot be reached, or fails. It will be sent once it can.',
   sendAgain: 'Try now',
   keepEditing: 'Change it first',
   sent: 'Sent',
@@ -130,7 +132,6 @@ export const en = {
   nextWaiting: 'Next question',
   close: 'Close',
   closePage: 'You can close this page.',
-  keys: 'Keys: numbers choose, ↑↓ move, Space ticks, Enter goes on, Esc leaves',
 }
 
 export type Wording = typeof en

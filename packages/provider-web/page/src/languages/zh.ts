@@ -15,12 +15,12 @@ export const zh: Wording = {
   loading: '正在加载…',
   agent: agent => `来自 ${agent}`,
   questions: count => `${count} 个问题`,
-  ago: time => `提问于${time}`,
 
   connecting: '正在连接…',
   connected: '已连接',
   offline: '已离线。你写的内容会保留，正在重新连接。',
   isOffline: '已离线',
+  backOnline: '已恢复连接',
   notifyMe: '通知我',
   notifyText: '包含问题内容',
   notice: headers => headers || '有人在等你回答',
@@ -48,6 +48,7 @@ export const zh: Wording = {
   atMost: count => `最多选择 ${count} 项`,
   chooseFirst: '请先选择一项或写下回答，也可以跳过此题',
   writeFirst: '请先写点内容',
+  textLeftOut: '你写的内容不属于这个回答。再继续一次将不含它，或改选自己的回答',
   nothingTicked: '尚未勾选。再按一次 Enter 跳过此题',
   guarded: '请用空格、数字或鼠标选择。此处单按 Enter 无效',
 
@@ -65,7 +66,7 @@ export const zh: Wording = {
   send: '发送',
   sendAnswers: '发送回答',
   sending: '正在发送…',
-  notSent: '尚未发送：无法连接服务器。连接恢复后会自动发送。',
+  notSent: '尚未发送：无法连接服务器或服务器出错。恢复后会自动发送。',
   sendAgain: '立即重试',
   keepEditing: '先修改',
   sent: '已发送',
@@ -127,5 +128,4 @@ export const zh: Wording = {
   nextWaiting: '下一个问题',
   close: '关闭',
   closePage: '可以关闭此页面。',
-  keys: '按键：数字选择，↑↓ 移动，空格勾选，Enter 继续，Esc 离开',
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { splitRecommended, visibleLine, type Question } from '@handraise/user-questions/types'
+import { splitOwnAnswer, splitRecommended, visibleLine, type Question } from '@handraise/user-questions/types'
 import { changeQuestion, choose, draftOf, write } from '../draft.ts'
 import { useWording } from '../language.ts'
 import type { BodyProps } from './question-steps.tsx'
@@ -80,7 +80,7 @@ export function Choices(props: ChoicesProps): VNode {
         {hint}
       </p>
       <div class="actions" role="group" aria-labelledby={`${name}-title`}>
-        {(question.options ?? []).map(({ label, description }, index) => {
+        {splitOwnAnswer(question).offered.map(({ label, description }, index) => {
           const { text: shown, recommended } = splitRecommended(label)
           return (
             <span class="choice" key={label}>

@@ -3,14 +3,17 @@ import type { PublicRequest } from '@handraise/provider-web/client'
 import { useWording } from '../language.ts'
 import { Settlement } from './settled.tsx'
 import { Foreign } from './text.tsx'
+import { Written } from './written.tsx'
 
 export interface HistoryProps {
+  /** What was written here for a request, and not sent. */
+  readonly written: (request: PublicRequest) => string
   readonly requests?: readonly PublicRequest[] | undefined
   readonly more?: (() => void) | undefined
 }
 
 /** What was settled, the latest first. */
-export function History({ requests, more }: HistoryProps): VNode {
+export function History({ requests, written, more }: HistoryProps): VNode {
   const t = useWording()
   return (
     <section class="history" aria-labelledby="history-title">
@@ -30,6 +33,7 @@ export function History({ requests, more }: HistoryProps): VNode {
                   </p>
                 )}
                 <Settlement request={request} settlement={request.settlement} />
+                <Written text={written(request)} settlement={request.settlement} />
               </li>
             ),
         )}

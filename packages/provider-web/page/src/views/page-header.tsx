@@ -34,7 +34,7 @@ export function PageHeader(props: PageHeaderProps): VNode {
         {tab('waiting', `${t.waiting} (${count}${more ? '+' : ''})`)}
         {tab('history', t.history)}
       </nav>
-      <span class={`connection ${connection}`} title={t.keys}>
+      <span class={`connection ${connection}`}>
         {connection === 'live' ? t.connected : connection === 'connecting' ? t.connecting : t.isOffline}
       </span>
       {mayAskToNotify() && (

@@ -36,7 +36,10 @@ export function QuestionSteps(props: BodyProps): VNode {
   const body = useRef<HTMLDivElement>(null)
   const [fromReview, setFromReview] = useState(false)
   const [skipsNext, setSkipsNext] = useState(false)
+  const [dropsNext, setDropsNext] = useState(false)
   const digits = useRef({ typed: '', at: 0 })
+  /** The row a key moved to. A row that merely has the focus was not chosen by anybody. */
+  const moved = useRef<HTMLInputElement>(undefined)
   const isSingle = questions.length === 1
   const step = Math.min(draft.step, isSingle ? 0 : questions.length)
   const question = questions[step]
@@ -47,7 +50,10 @@ export function QuestionSteps(props: BodyProps): VNode {
     if (isFirst.current) isFirst.current = false
     else focusStart(body.current)
   }, [step])
-  useEffect(() => setSkipsNext(false), [draft])
+  useEffect(() => {
+    setSkipsNext(false)
+    setDropsNext(false)
+  }, [draft])
 
   const go = (index: number, changed: RequestDraft = draft): void => {
     setHint('')
@@ -58,10 +64,8 @@ export function QuestionSteps(props: BodyProps): VNode {
     else go(fromReview ? questions.length : step + 1, changed)
     setFromReview(false)
   }
-  const refuse = (message: string): void => {
-    setHint(message)
-    body.current?.querySelector<HTMLElement>('input, textarea')?.focus()
-  }
+  // The focus stays where it is: what is typed next is meant for that.
+  const refuse = setHint
 
   const goOn = (byKey = false): void => {
     if (disabled) return
@@ -78,14 +82,19 @@ export function QuestionSteps(props: BodyProps): VNode {
     }
     let current = draft
     const many = question.multiSelect === true
-    const focused = focusedRow(body.current)
     const { offered } = splitOwnAnswer(question)
     // Whoever moved to an option and goes on means that one.
     if (byKey && !many && question.guarded !== true) {
-      const label = focused === undefined ? undefined : offered[focused]?.label
+      const row = moved.current === document.activeElement ? rowsOf(body.current).indexOf(moved.current!) : -1
+      const label = offered[row]?.label
       if (label !== undefined) current = choose(draft, question, label)
     }
     const own = draftOf(current, question)
+    // Nothing that was written is left out in silence.
+    if (!many && !own.own && own.ticked.length > 0 && own.text.trim() !== '' && !dropsNext) {
+      setDropsNext(true)
+      return refuse(t.textLeftOut)
+    }
     const fault = faultOf(question, own)
     if (fault !== undefined) return refuse(faultText(t, fault))
     if (valueOf(question, own) === undefined) {
@@ -122,7 +131,7 @@ export function QuestionSteps(props: BodyProps): VNode {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp' || event.key === 'Home' || event.key === 'End') {
       if (rows.length === 0) return
       event.preventDefault()
-      moveFocus(rows, event.key)
+      moved.current = moveFocus(rows, event.key)
     } else if (/^\d$/u.test(event.key)) {
       event.preventDefault()
       pressDigit(rows, event.key)
@@ -138,6 +147,7 @@ export function QuestionSteps(props: BodyProps): VNode {
     const input = rows[Number(row) - 1]
     if (input === undefined) return
     input.focus()
+    moved.current = input
     const isOwn = input === rows.at(-1)
     if (isOwn) document.getElementById(`${name}-own`)?.focus()
     else if (rows.length < 10) input.click()
@@ -232,13 +242,8 @@ function rowsOf(body: HTMLElement | null): HTMLInputElement[] {
   return [...(body?.querySelectorAll<HTMLInputElement>('input[data-row]') ?? [])]
 }
 
-function focusedRow(body: HTMLElement | null): number | undefined {
-  const at = rowsOf(body).indexOf(document.activeElement as HTMLInputElement)
-  return at < 0 ? undefined : at
-}
-
 // Arrows move and choose nothing: what is in focus is not what is chosen.
-function moveFocus(rows: readonly HTMLInputElement[], key: string): void {
+function moveFocus(rows: readonly HTMLInputElement[], key: string): HTMLInputElement | undefined {
   const at = rows.indexOf(document.activeElement as HTMLInputElement)
   const last = rows.length - 1
   const to = {
@@ -247,7 +252,9 @@ function moveFocus(rows: readonly HTMLInputElement[], key: string): void {
     ArrowDown: Math.min(last, at + 1),
     ArrowUp: at < 0 ? last : Math.max(0, at - 1),
   }[key]
-  rows[to ?? 0]?.focus()
+  const row = rows[to ?? 0]
+  row?.focus()
+  return row
 }
 
 // Enter is the element's own there.

@@ -11,6 +11,7 @@ import type { CardKeys } from './question-steps.tsx'
 import { PlanReview } from './plan-review.tsx'
 import { focusStart, QuestionSteps } from './question-steps.tsx'
 import { Settlement } from './settled.tsx'
+import { Written } from './written.tsx'
 import { clearField, Foreign, ForeignBlock, isComposing } from './text.tsx'
 
 export type Issues = ReadonlyArray<{ readonly path: string; readonly message: string }>
@@ -129,12 +130,16 @@ export function RequestCard(props: RequestCardProps): VNode {
   const press = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     if (isComposing(event)) return
     if (event.key !== 'Escape') {
-      if (event.key !== 'Shift') escapedAt.current = -Infinity
+      if (event.key !== 'Shift' && escapedAt.current > 0) {
+        escapedAt.current = -Infinity
+        setHint('')
+      }
       // The panel has keys of its own.
       if ((event.target as HTMLElement).closest('.leave') === null && isOpen) keys.current(event)
     } else if (isOpen && !sending) {
       event.preventDefault()
-      escape(event.target as HTMLElement)
+      // A key that is held down confirms nothing.
+      if (!event.repeat) escape(event.target as HTMLElement)
     }
   }
 
@@ -201,7 +206,9 @@ export function RequestCard(props: RequestCardProps): VNode {
           {t.refused}
           <ul>
             {issues.map(({ path, message }) => (
-              <li key={path + message}>{`${path} ${message}`.trim()}</li>
+              <li key={path + message}>
+                <Foreign text={`${subjectOf(path, questions)} ${message}`.trim()} />
+              </li>
             ))}
           </ul>
         </div>
@@ -246,7 +253,6 @@ interface EndedProps extends RequestCardProps {
 /** What cannot be answered here: it has ended, it is gone, or nobody here knows its kind. */
 function Ended({ request, settlement, gone, isMine, alone, next, name, written }: EndedProps): VNode {
   const { wording: t } = useLanguage()
-  const [copied, setCopied] = useState(false)
   const [question] = request.questions ?? []
   return (
     <>
@@ -258,25 +264,7 @@ function Ended({ request, settlement, gone, isMine, alone, next, name, written }
       )}
       {gone && <p>{t.gone}</p>}
       {settlement === undefined && !gone && <p>{t.cannotShowMore(visibleLine(request.kind))}</p>}
-      {written !== '' && !isMine && (
-        <div class="written">
-          <p>{t.youWrote}</p>
-          <blockquote>
-            <Foreign text={written} lines />
-          </blockquote>
-          <button
-            type="button"
-            onClick={() => {
-              navigator.clipboard.writeText(written).then(
-                () => setCopied(true),
-                () => setCopied(false),
-              )
-            }}
-          >
-            {copied ? t.copied : t.copy}
-          </button>
-        </div>
-      )}
+      {!isMine && <Written text={written} settlement={settlement} />}
       {alone && settlement !== undefined && <p class="quiet">{t.closePage}</p>}
       {next !== undefined && (
         <p class="actions">
@@ -287,6 +275,13 @@ function Ended({ request, settlement, gone, isMine, alone, next, name, written }
       )}
     </>
   )
+}
+
+/** What a path of an answer is about, in the words of the question. */
+function subjectOf(path: string, questions: readonly Question[] = []): string {
+  const [, index] = /^answers\[(\d+)\]/u.exec(path) ?? []
+  const question = questions[Number(index)]
+  return question === undefined ? path : `${question.header ?? question.question}:`
 }
 
 /** One single-select question that is said to be a plan review, with few enough choices for buttons. */

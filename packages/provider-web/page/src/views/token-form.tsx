@@ -1,11 +1,13 @@
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useWording } from '../language.ts'
 
 /** Asks for the token, when the address did not hold the one of this server. */
-export function TokenForm({ refused, enter }: { refused: boolean; enter: (token: string) => void }): VNode {
+export function TokenForm({ refused, enter }: { refused: number; enter: (token: string) => void }): VNode {
   const t = useWording()
   const [token, setToken] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   return (
     <main class="alone">
       <form
@@ -17,14 +19,15 @@ export function TokenForm({ refused, enter }: { refused: boolean; enter: (token:
       >
         <h1>{t.tokenTitle}</h1>
         <p>{t.tokenWhy}</p>
-        {refused && (
-          <p role="alert" class="fault">
+        {refused > 0 && (
+          <p role="alert" class="fault" key={refused}>
             {t.tokenRefused}
           </p>
         )}
         <label class="field">
           {t.token}
           <input
+            ref={field}
             type="password"
             autocomplete="off"
             spellcheck={false}
