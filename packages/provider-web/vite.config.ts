@@ -20,6 +20,9 @@ export default defineConfig({
     reportCompressedSize: false,
     minify: 'terser',
     // What a dependency checks of itself is of no use on a person's screen.
-    terserOptions: { module: true, compress: { passes: 3, ecma: 2020, drop_console: true, pure_getters: true, unsafe_arrows: true } },
+    terserOptions: {
+      module: true,
+      compress: { passes: 3, ecma: 2020, drop_console: true, pure_getters: true, unsafe_arrows: true },
+    },
   },
 })

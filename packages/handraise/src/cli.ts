@@ -6,6 +6,7 @@ import type { InboxClientError } from '@handraise/provider-web'
 import manifest from '../package.json' with { type: 'json' }
 import { CommandError } from './command-error.ts'
 import type { AskOptions } from './commands/ask.ts'
+import type { RulesOptions } from './commands/rules.ts'
 import type { ServeOptions } from './commands/serve.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { writeLine } from './json-line.ts'
@@ -20,6 +21,7 @@ const program = new Command('handraise')
 const NOTIFY =
   'a shell command to run for each question, with a notice of it as one line of JSON on its input'
 const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
+const DB = ['--db <file>', 'the database; default: handraise/inbox.db where this system keeps data'] as const
 
 let exitCode: ExitCode = EXIT.answered
 
@@ -86,7 +88,7 @@ program
 program
   .command('serve')
   .description('keep an inbox and serve it on this machine, until Ctrl-C')
-  .option('--db <file>', 'the database; default: handraise/inbox.db where this system keeps data')
+  .option(...DB)
   .option('--memory', 'keep nothing on disk')
   .option('--port <number>', 'default: the one it had before, else any', readPort)
   .option('--json', 'say where it listens as one line of JSON, {"url","token","page"}')
@@ -162,9 +164,31 @@ inboxCommand('cancel', 'dismiss a request without a decision')
     exitCode = await (await inbox()).end(id, 'cancel', options)
   })
 
+const rules = program
+  .command('rules')
+  .description('list what was allowed for longer than once: the remembered rules of an inbox')
+  .option(...DB)
+  .option('--session <id>', 'those that hold in one session')
+  .option('--json', 'print JSON')
+  // What stands behind `revoke` is its own.
+  .enablePositionalOptions()
+  .action(async options => {
+    exitCode = await (await import('./commands/rules.ts')).listRules(options)
+  })
+
+rules
+  .command('revoke')
+  .description('forget a rule: from now on people are asked again')
+  .argument('<id>', 'the id of a rule', readId)
+  .option(...DB)
+  .option('--json', 'print JSON')
+  .action(async (id: string, options: RulesOptions) => {
+    exitCode = await (await import('./commands/rules.ts')).revokeRule(id, { ...rules.opts(), ...options })
+  })
+
 function readId(text: string): string {
   if (text.trim() !== '') return text
-  throw new InvalidArgumentError('expected the id of a request')
+  throw new InvalidArgumentError('expected an id')
 }
 
 function readPort(text: string): number {

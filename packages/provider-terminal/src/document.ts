@@ -88,6 +88,7 @@ function questionDocument(asked: PromptQuestion, draft: Draft, columns: number):
           focused: draft.focus === index,
           badges: [...(recommended ? [WORDING.recommended] : []), ...(approves ? [WORDING.approves] : [])],
           description: visibleLine(description ?? ''),
+          exact: question.guarded === true,
         },
         columns,
       ),
@@ -108,14 +109,26 @@ function introduction(question: Question, columns: number): readonly Line[] {
   const known = introductions.get(question)
   if (known?.columns === columns) return known.lines
   const lines = wrapped(visibleText(question.question), 'question', columns)
-  if (!isBlank(question.detail))
-    lines.push([], ...wrapped(visibleText(question.detail ?? '').trimEnd(), 'detail', columns))
+  if (!isBlank(question.detail)) lines.push([], ...detailLines(question, columns))
   lines.push([])
   introductions.set(question, { columns, lines })
   return lines
 }
 
+// Of what is decided with care every blank counts, at the end of a line too.
+function detailLines({ detail = '', guarded }: Question, columns: number): Line[] {
+  const text = visibleText(detail).trimEnd()
+  if (guarded !== true) return wrapped(text, 'detail', columns)
+  return wrapWhole(text, columns).map(line => [{ text: line, role: 'detail' }])
+}
+
+function wrapWhole(text: string, columns: number): string[] {
+  return text.split('\n').flatMap(line => wrapExactly(graphemes(line), columns).map(parts => parts.join('')))
+}
+
 interface Row {
+  /** Its description is shown to the letter. */
+  readonly exact?: boolean
   readonly prefix: string
   readonly label: string
   readonly focused: boolean
@@ -123,7 +136,10 @@ interface Row {
   readonly description?: string
 }
 
-function rowLines({ prefix, label, focused, badges = [], description = '' }: Row, columns: number): Line[] {
+function rowLines(
+  { prefix, label, focused, badges = [], description = '', exact = false }: Row,
+  columns: number,
+): Line[] {
   const indent = widthOf(prefix)
   const room = columns - indent
   const lines: Span[][] = wrap(label, room).map(text => [{ text, role: focused ? 'focused' : 'label' }])
@@ -135,7 +151,9 @@ function rowLines({ prefix, label, focused, badges = [], description = '' }: Row
     else lines.push(...wrap(text, room).map(part => [{ text: part, role: 'badge' as const }]))
   }
   if (!isBlank(description))
-    lines.push(...wrap(description, room).map(text => [{ text, role: 'description' as const }]))
+    lines.push(
+      ...(exact ? wrapWhole : wrap)(description, room).map(text => [{ text, role: 'description' as const }]),
+    )
   return lines.map((line, index) => [
     index === 0
       ? { text: prefix, role: focused ? 'focused' : 'plain' }

@@ -1,10 +1,10 @@
 import { isSettled, type Decision, type Inbox, type InboxRequest } from '@handraise/inbox'
-import { InboxError } from '@handraise/inbox'
+import { InboxError, QUESTIONS } from '@handraise/inbox'
 import { readTextReply, type Answer, type Issue } from '@handraise/user-questions/types'
 import type { Context, Hono } from 'hono'
 import type { z } from 'zod'
 import type { Deps } from './deps.ts'
-import { badAnswer, HttpError } from './http-error.ts'
+import { badAnswer, badRequest, HttpError } from './http-error.ts'
 import { toPublic } from './public-request.ts'
 import { readBody } from './read-body.ts'
 import { route } from './router.ts'
@@ -35,6 +35,9 @@ export function decisionRoutes(app: Hono, deps: Deps): void {
     { commandId, surface = SURFACE, by }: CommandBody,
     decision: Decision,
   ): Promise<Response> => {
+    // A policy made for questions is no permission, and no other kind's either.
+    if (by === 'policy' && request.kind !== QUESTIONS)
+      throw badRequest([{ path: 'by', message: `no policy decides a request of the kind ${request.kind}` }])
     const receipt = await inbox.decide(request.id, decision, { commandId, surface, by })
     return c.json({ request: toPublic(inbox, receipt.request, report), repeated: receipt.repeated })
   }

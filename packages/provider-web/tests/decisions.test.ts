@@ -39,6 +39,21 @@ describe('answering', () => {
     expect(request.settlement?.surface).toBe('web')
   })
 
+  test('by a policy is refused for a kind that is no question, and the request stays pending', async () => {
+    const { ctx, inbox, client } = await serve()
+    ctx.inbox.registerKind({
+      name: 'door',
+      check: (_, answer) => ({ ok: true, answer: answer as never }),
+      asQuestions: () => [{ id: 'door', question: 'Open it?', options: [{ label: 'Open' }] }],
+      fromAnswers: (_, answers) => answers as never,
+    })
+    const { request } = await inbox.open({ kind: 'door', payload: {} })
+    const refused = client.answer(request.id, '1', { by: 'policy' })
+    await expect(refused).rejects.toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'by' }] })
+    expect((await client.get(request.id)).settlement).toBeUndefined()
+    await client.answer(request.id, '1')
+  })
+
   test('by a policy is recorded as such, answer by answer', async () => {
     const { client, ask } = await serve()
     const { request } = await client.answer(await ask(), 'SQLite', { by: 'policy' })

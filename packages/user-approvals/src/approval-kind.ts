@@ -3,6 +3,7 @@ import type { InboxRequest, JsonValue, RequestKind } from '@handraise/inbox'
 import type { Answer, Question } from '@handraise/user-questions/types'
 import { allows, type ApprovalChoice } from './choice.ts'
 import { describeSubject, titleOf } from './describe-subject.ts'
+import { exactLines, quoteWord } from './exact-text.ts'
 import {
   APPROVAL,
   checkApprovalAnswer,
@@ -43,7 +44,7 @@ export function approvalKind(clock: Clock): RequestKind {
     },
     fromAnswers(payload, answers) {
       const read = readPayload(payload)
-      return (read === undefined ? {} : fromAnswer(read, answers[0])) as unknown as JsonValue
+      return (read === undefined ? {} : fromAnswer(read, answers)) as unknown as JsonValue
     },
   }
 }
@@ -51,18 +52,26 @@ export function approvalKind(clock: Clock): RequestKind {
 function toQuestion(payload: ApprovalPayload): Question {
   const { toolName, subject, stage, requirement, resolved = [], reason, child, choices } = payload
   const { index, total } = requirement
+  // Whatever a model may have had a hand in stands in quotes or behind a mark, so that it cannot pass for a line of ours.
+  const tool = quoteWord(toolName)
   const what = stage ?? titleOf(subject)
   return {
     id: APPROVAL_QUESTION,
-    header: toolName,
-    question: `${total > 1 ? `Step ${index + 1} of ${total}: allow` : 'Allow'} ${toolName}: ${what}?`,
+    header: tool,
+    question: `${total > 1 ? `Step ${index + 1} of ${total}: allow` : 'Allow'} ${tool}: ${what}?`,
     detail: [
       ...describeSubject(subject),
       ...resolved,
-      ...(reason === undefined ? [] : ['', `Reason given: ${reason}`]),
-      ...(child === undefined ? [] : [`Asked by the child agent ${child}`]),
+      ...(reason === undefined
+        ? []
+        : ['The reason that is given:', ...exactLines(reason).map(line => `| ${line}`)]),
+      ...(child === undefined ? [] : [`Asked by the child agent ${quoteWord(child)}`]),
     ].join('\n'),
-    options: choices.filter(choice => !isForWords(choices, choice)).map(toOption),
+    options: [
+      ...choices.filter(choice => !isForWords(choices, choice)).map(toOption),
+      // What surfaces show as the row for an answer of one's own.
+      { label: 'Other', description: 'Denies, with these words' },
+    ],
     guarded: true,
     minSelections: 1,
   }
@@ -82,13 +91,16 @@ function wordsChoice(choices: readonly ApprovalChoice[]): ApprovalChoice | undef
   return choices.find(choice => choice.acceptsFeedback === true && !allows(choice))
 }
 
-function fromAnswer({ choices }: ApprovalPayload, answer: Answer | undefined): Partial<ApprovalAnswer> {
-  const [label] = answer?.selected ?? []
-  const words = answer?.custom ?? answer?.note
+/** Nothing but one answer to the one question, with one choice or with words, is read as a decision. */
+function fromAnswer({ choices }: ApprovalPayload, answers: readonly Answer[]): Partial<ApprovalAnswer> {
+  const [answer] = answers
+  if (answers.length !== 1 || answer?.id !== APPROVAL_QUESTION || answer.selected.length > 1) return {}
+  const [label] = answer.selected
+  const words = answer.custom ?? answer.note
   const feedback = words === undefined ? {} : { feedback: words }
   if (label !== undefined) {
     const choice = choices.find(each => each.label === label)
-    return { choiceId: choice?.choiceId ?? label, ...feedback }
+    return choice === undefined ? {} : { choiceId: choice.choiceId, ...feedback }
   }
   // Words alone deny: whoever writes instead of choosing has not allowed it (seed 004).
   const choice =

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { InboxError, type Inbox, type OpenOptions, type SettledRequest } from '@handraise/inbox'
 import { UserQuestionError } from '@handraise/user-questions/types'
 import type { JsonValue } from '@handraise/inbox'
 import { CallRecords, type CallRecord } from './call-record.ts'
 import { allows, DEFAULT_CHOICES, type ApprovalChoice } from './choice.ts'
 import { describeResolved } from './describe-resolved.ts'
-import { nameOf } from './describe-subject.ts'
+import { nameOf, titleOf } from './describe-subject.ts'
 import { UserApprovalError } from './error.ts'
 import { digestOfInput } from './input-digest.ts'
 import { decideByPolicy, type ApprovalMode } from './mode.ts'
@@ -81,7 +82,8 @@ export class Approvals {
       // Another input of the same call is another approval.
       const key = callId === undefined ? undefined : JSON.stringify([session, callId, inputDigest])
       const kept = key === undefined ? undefined : await this.calls.read(key)
-      approvalId = kept?.record.approvalId ?? approvalId
+      // The same for the same call in whatever process: what it may have as an effect is claimed by it.
+      if (key !== undefined) approvalId = createHash('sha256').update(key).digest('base64url')
       const mode = kept?.record.mode ?? (await this.modes.get(session))
       const total = requirements.length
       const asking = { request, asker, session, signal, approvalId, mode, inputDigest, total, key }
@@ -229,7 +231,7 @@ function payloadOf(asking: Asking, requirement: Requirement): ApprovalPayload {
     toolName,
     subject,
     subjectName: nameOf(requirement.subject.subject),
-    ...(total > 1 ? { stage: nameOf(requirement.subject.subject) } : {}),
+    ...(total > 1 ? { stage: titleOf(requirement.subject.subject) } : {}),
     ...(resolved.length === 0 ? {} : { resolved }),
     ...(reason === undefined ? {} : { reason }),
     ...(asker.child === undefined ? {} : { child: asker.child }),

@@ -54,8 +54,16 @@ export class CallRecords {
     ] as const) {
       for (const { key, value, version } of await this.store.records(namespace)) {
         if ((schema.safeParse(value).data ?? 0) >= before) continue
+        if (await this.isOpen(value)) continue
         await this.store.writeRecords([{ namespace, key, value: null, expectedVersion: version }])
       }
     }
+  }
+
+  /** What waits still is not forgotten, however long that takes. */
+  private async isOpen(value: unknown): Promise<boolean> {
+    for (const id of Object.values(recordSchema.safeParse(value).data?.requests ?? {}))
+      if ((await this.store.get(id)) !== undefined) return true
+    return false
   }
 }

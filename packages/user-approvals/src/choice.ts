@@ -1,5 +1,5 @@
 import type { Issue } from '@handraise/user-questions/types'
-import { foldLabel } from '@handraise/user-questions/types'
+import { foldLabel, isOtherLabel, splitRecommended } from '@handraise/user-questions/types'
 import { z } from 'zod'
 import { previewOf, ruleSchema, type ApprovalRule, type RuleBreadth } from './rule.ts'
 
@@ -100,11 +100,16 @@ export function checkOffers(offers: readonly ApprovalChoiceOffer[]): Issue[] {
     if (labels.has(label)) fault('label', `${JSON.stringify(offer.label)} reads like another choice`)
     if (ids.has(offer.choiceId)) fault('choiceId', `${JSON.stringify(offer.choiceId)} is there twice`)
     if (!allows(offer) && offer.scope !== 'once') fault('scope', 'a denial lasts once')
+    if (allows(offer) && offer.acceptsFeedback === true) fault('acceptsFeedback', 'words go with a denial')
+    if (isOtherLabel(offer.label)) fault('label', 'is what every surface calls an answer of one’s own')
+    if (splitRecommended(offer.label).recommended) fault('label', 'must not recommend itself')
     labels.add(label)
     ids.add(offer.choiceId)
   })
   // Without one a person could only allow, or leave the question unanswered.
-  if (!offers.some(offer => !allows(offer)))
-    issues.push({ path: 'choices', message: 'needs a choice that denies' })
+  if (!offers.some(offer => !allows(offer) && offer.acceptsFeedback === true)) {
+    const message = 'needs a denial that takes words (acceptsFeedback): every surface has a line to write in'
+    issues.push({ path: 'choices', message })
+  }
   return issues
 }

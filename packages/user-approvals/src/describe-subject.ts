@@ -12,7 +12,7 @@ import type {
 const TITLE_LENGTH = 200
 
 /** What stands before a line of somebody else's text, so that no such line can be taken for one of ours. */
-const QUOTED = '> '
+const QUOTED = '| '
 
 /** What parts a name from what is said of it. Exact text never holds this dash, so that no command can pretend to. */
 const ASIDE = ' — '

@@ -1,5 +1,6 @@
 import { issuesOfZod, type Issue } from '@handraise/user-questions/types'
 import { z } from 'zod'
+import { isPlain } from './exact-text.ts'
 import { choiceSchema, type ApprovalChoice } from './choice.ts'
 import { subjectSchema, type ApprovalSubject } from './subject.ts'
 
@@ -47,7 +48,8 @@ export const payloadSchema = z.strictObject({
   subject: subjectSchema,
   subjectName: z.string(),
   stage: z.string().optional(),
-  resolved: z.array(z.string()).max(10).optional(),
+  // Lines of ours: none holds a break, or anything that does not show as itself.
+  resolved: z.array(z.string().refine(isPlain)).max(10).optional(),
   reason: z.string().max(10_000).optional(),
   child: z.string().optional(),
   callId: z.string().optional(),
@@ -71,13 +73,15 @@ export type AnswerCheck =
 
 /** Only an offered choice is one, and words go only with a choice that takes them. */
 export function checkApprovalAnswer({ choices }: ApprovalPayload, value: unknown): AnswerCheck {
+  const fault = (path: string, message: string): AnswerCheck => ({ ok: false, issues: [{ path, message }] })
+  const offered = choices.map(each => JSON.stringify(each.choiceId)).join(', ')
+  if ((value as { choiceId?: unknown } | undefined)?.choiceId === undefined)
+    return fault('choiceId', `names no choice that was offered; offered: ${offered}`)
   const parsed = answerSchema.safeParse(value)
   if (!parsed.success) return { ok: false, issues: issuesOfZod(parsed.error) }
   const { choiceId, feedback } = parsed.data
-  const choice = choices.find(offered => offered.choiceId === choiceId)
-  const fault = (path: string, message: string): AnswerCheck => ({ ok: false, issues: [{ path, message }] })
+  const choice = choices.find(each => each.choiceId === choiceId)
   if (choice === undefined) {
-    const offered = choices.map(each => JSON.stringify(each.choiceId)).join(', ')
     return fault('choiceId', `${JSON.stringify(choiceId)} was not offered; offered: ${offered}`)
   }
   const words = feedback === undefined || feedback.trim() === '' ? undefined : feedback

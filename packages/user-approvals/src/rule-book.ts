@@ -17,8 +17,6 @@ export interface RememberedRule {
   readonly session?: string | undefined
   /** The approval that made it. */
   readonly approvalId: string
-  /** Where the person allowed it, such as `web`. */
-  readonly surface?: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly madeAt: number
 }
@@ -28,7 +26,6 @@ const recordSchema = z.object({
   rule: ruleSchema,
   session: z.string().optional(),
   approvalId: z.string(),
-  surface: z.string().optional(),
   madeAt: z.number(),
 })
 

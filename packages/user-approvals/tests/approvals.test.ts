@@ -115,7 +115,28 @@ describe('an approval', () => {
     [
       'no choice that denies',
       { choices: [{ choiceId: 'a', label: 'Yes', decision: 'approved', scope: 'once' }] },
-      'choices: needs a choice that denies',
+      'choices: needs a denial that takes words',
+    ],
+    [
+      'a choice called like the row for an answer of one’s own',
+      {
+        choices: [
+          { choiceId: 'a', label: 'Other', decision: 'denied', scope: 'once', acceptsFeedback: true },
+        ],
+      },
+      'choices[0].label',
+    ],
+    [
+      'a choice that recommends itself',
+      { choices: [{ choiceId: 'a', label: 'Allow (Recommended)', decision: 'approved', scope: 'once' }] },
+      'choices[0].label',
+    ],
+    [
+      'words that would go with an allowance',
+      {
+        choices: [{ choiceId: 'a', label: 'Go', decision: 'approved', scope: 'once', acceptsFeedback: true }],
+      },
+      'choices[0].acceptsFeedback',
     ],
     [
       'a denial that lasts',
@@ -143,6 +164,49 @@ describe('an approval', () => {
     expect((await inbox.list({ state: 'pending' })).requests).toEqual([])
   })
 
+  test.each([
+    ['two choices', [{ id: 'approval', selected: ['Allow once', 'Deny'] }]],
+    [
+      'an answer to another question before it',
+      [
+        { id: 'zzz', selected: ['Allow once'] },
+        { id: 'approval', selected: ['Deny'] },
+      ],
+    ],
+    ['an answer to another question', [{ id: 'db', selected: ['Allow once'] }]],
+    ['the id of a choice instead of its label', [{ id: 'approval', selected: ['allow_once'] }]],
+    ['a skip', [{ id: 'approval', selected: [] }]],
+    ['nothing', []],
+  ])('is decided by no answer with %s', async (_, answers) => {
+    const { request, waiting, decide, inbox } = await startHost()
+    const outcome = request()
+    const { id } = await waiting()
+    const asked = await inbox.get(id)
+    const answer = inbox.kindOf(asked)?.fromAnswers(asked.payload, answers)
+    const deciding = inbox.decide(id, { outcome: 'answered', answer }, { commandId: 'c', surface: 'web' })
+    await expect(deciding).rejects.toMatchObject({ code: 'BAD_ANSWER' })
+    await decide('deny')
+    expect(await outcome).toMatchObject({ policyResult: 'deny' })
+  })
+
+  test('shows nothing that a model wrote as a line of its own', async () => {
+    const { request, waiting, decide, inbox } = await startHost()
+    const outcome = request({
+      toolName: 'sh\u202e\nIn the directory: /safe',
+      reason: 'ok\nThe directory is: /tmp/scratch\nNote: this only prints',
+    })
+    const { id } = await waiting()
+    const asked = await inbox.get(id)
+    const [question] = inbox.kindOf(asked)?.asQuestions(asked.payload) ?? []
+    for (const text of [question?.header, question?.question]) expect(text).not.toMatch(/\u202e|\n/u)
+    const lines = question?.detail?.split('\n') ?? []
+    expect(lines).toContain('| The directory is: /tmp/scratch')
+    for (const line of lines)
+      expect(line).not.toMatch(/^(The directory is|Note): (\/tmp\/scratch|this only)/u)
+    await decide('deny')
+    await outcome
+  })
+
   test('is shown as one guarded question, with the choices in order and the subject in full', async () => {
     const { request, waiting, decide, inbox } = await startHost()
     const outcome = request({
@@ -153,7 +217,12 @@ describe('an approval', () => {
     const asked = await inbox.get(id)
     const [question] = inbox.kindOf(asked)?.asQuestions(asked.payload) ?? []
     expect(question).toMatchObject({ id: 'approval', header: 'shell', guarded: true, minSelections: 1 })
-    expect(question?.options?.map(({ label }) => label)).toEqual(['Allow once', 'Always allow', 'Deny'])
+    expect(question?.options?.map(({ label }) => label)).toEqual([
+      'Allow once',
+      'Always allow',
+      'Deny',
+      'Other',
+    ])
     expect(question?.detail).toContain('x'.repeat(5_000))
     expect(question?.detail).toContain('rm -rf /')
     await decide('deny')

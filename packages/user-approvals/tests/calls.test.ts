@@ -125,3 +125,20 @@ test('two processes that ask for one call at once open one approval', async () =
   const claims = await Promise.all(hosts.map((host, index) => host.ctx.userApprovals.redeem(decided[index]!)))
   expect(claims.filter(Boolean)).toHaveLength(1)
 })
+
+test('an approval that waits longer than anything is kept is still found by its call', async () => {
+  const medium = new MemoryMedium()
+  let now = Date.now()
+  const clock = { now: () => now, after: () => () => {} }
+  const before = await startHost({ medium, inbox: { clock } })
+  const left = before.request(CALL)
+  const { id } = await before.waiting()
+  await before.fiber.dispose()
+  await left
+  now += 31 * 24 * 60 * 60 * 1000
+  const after = await startHost({ medium, inbox: { clock } })
+  const resumed = after.request(CALL)
+  expect((await after.waiting()).id).toBe(id)
+  await after.decide('allow_once')
+  expect(isAllowed(await resumed)).toBe(true)
+})

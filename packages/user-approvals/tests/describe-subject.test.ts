@@ -15,7 +15,7 @@ describe('a description', () => {
             expect(shown.replaceAll("'", '')).toContain(line.replaceAll("'", ''))
         }
         expect(lines.every(line => !line.includes('\n'))).toBe(true)
-        expect(lines.filter(line => !line.startsWith('> ')).every(line => LABEL.test(line))).toBe(true)
+        expect(lines.filter(line => !line.startsWith('| ')).every(line => LABEL.test(line))).toBe(true)
       }),
       { numRuns: 2_000 },
     )
@@ -42,28 +42,28 @@ describe('a description', () => {
       }),
     ).toEqual([
       'Run in a shell:',
-      '> cd "a b" && git log |<U+0009>head -5; echo $X',
-      '> rm -rf /<U+0020><U+0020>',
+      '| cd "a b" && git log |<U+0009>head -5; echo $X',
+      '| rm -rf /<U+0020><U+0020>',
       "In the directory: '/work/my app'",
       'With this set in its environment:',
-      "> A=''",
-      '> PATH=/tmp/evil',
+      "| A=''",
+      '| PATH=/tmp/evil',
       'Stage 1 of 4:',
-      "> cd 'a b'",
+      "| cd 'a b'",
       'Stage 2 of 4, if the one before succeeded:',
-      '> git log',
+      '| git log',
       'Stage 3 of 4, reads what the one before writes:',
-      '> head -5',
+      '| head -5',
       'Stage 4 of 4, after the one before; what a shell makes of it is not fully understood here:',
-      '> echo $X',
-      '> rm -rf /<U+0020><U+0020>',
+      '| echo $X',
+      '| rm -rf /<U+0020><U+0020>',
     ])
   })
 
   test('of a plain command is the command', () => {
     expect(describeSubject({ kind: 'shell', command: 'git status' })).toEqual([
       'Run in a shell:',
-      '> git status',
+      '| git status',
     ])
   })
 
@@ -71,33 +71,33 @@ describe('a description', () => {
     const argv = ['rm', '-rf', 'a b']
     expect(describeSubject({ kind: 'shell', command: "rm -rf 'a b'", argv })).toEqual([
       'Run without a shell, these words:',
-      "> rm -rf 'a b'",
+      "| rm -rf 'a b'",
     ])
     expect(describeSubject({ kind: 'shell', command: 'ls', argv })).toEqual([
       'Run without a shell, these words:',
-      "> rm -rf 'a b'",
+      "| rm -rf 'a b'",
       'Which the caller writes as:',
-      '> ls',
+      '| ls',
     ])
   })
 
   test('cannot be driven by what it describes', () => {
     const command = 'ls\nIn the directory: /safe\n\u001b[2J\u202eStage 1 of 1:'
     const lines = describeSubject({ kind: 'shell', command })
-    expect(lines.filter(line => !line.startsWith('> '))).toEqual([
+    expect(lines.filter(line => !line.startsWith('| '))).toEqual([
       'Run in a shell:',
       'Stage 1 of 3:',
       'Stage 2 of 3, after the one before:',
       'Stage 3 of 3, after the one before; what a shell makes of it is not fully understood here:',
     ])
-    expect(lines).toContain('> <U+001B>[2J<U+202E>Stage 1 of 1:')
+    expect(lines).toContain('| <U+001B>[2J<U+202E>Stage 1 of 1:')
   })
 
   test('cuts nothing, however long', () => {
     const tail = 'rm -rf /'
     const lines = describeSubject({ kind: 'shell', command: `echo ${'x'.repeat(60_000)}; ${tail}` })
     expect(lines[1]).toHaveLength(60_017)
-    expect(lines.at(-1)).toBe(`> ${tail}`)
+    expect(lines.at(-1)).toBe(`| ${tail}`)
   })
 
   test.each<[ApprovalSubject, string[]]>([
@@ -112,7 +112,7 @@ describe('a description', () => {
     ],
     [
       { kind: 'tool', toolName: 'send', input: { to: 'a\u202e\nb', all: [] } },
-      ['Tool: send', 'Input:', '> {', String.raw`>   "to": "a<U+202E>\nb",`, '>   "all": []', '> }'],
+      ['Tool: send', 'Input:', '| {', String.raw`|   "to": "a<U+202E>\nb",`, '|   "all": []', '| }'],
     ],
   ])('%j', (given, lines) => {
     expect(describeSubject(given)).toEqual(lines)

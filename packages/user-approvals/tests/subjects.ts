@@ -6,7 +6,7 @@ const transportable = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 12 }),
     fc.string({
-      unit: fc.constantFrom('a', ' ', "'", '"', '\n', '> ', ':', '—', '\\', '(in ', '<U+', '\u202e'),
+      unit: fc.constantFrom('a', ' ', "'", '"', '\n', '| ', ':', '—', '\\', '(in ', '<U+', '\u202e'),
       maxLength: 8,
     }),
   )

@@ -126,3 +126,20 @@ test('a marked tool does not run where nobody guards it', async () => {
   expect(result).toMatchObject({ isError: true, error: { code: 'NO_GUARD' } })
   expect(execute).not.toHaveBeenCalled()
 })
+
+test.each(['a rule', 'a mode'])(
+  'a call that %s allows runs once as well, however often it is resumed',
+  async how => {
+    const { ctx, call, decide, execute } = await startTools()
+    if (how === 'a rule') {
+      const first = call('/tmp/a', 'call-0')
+      await decide('allow_session')
+      await first
+      execute.mockClear()
+    } else await ctx.userApprovals.setMode('s1', 'allowAll')
+    expect(await call('/tmp/a', 'call-1')).toMatchObject({ isError: false, value: 'wrote /tmp/a' })
+    expect(await call('/tmp/a', 'call-1')).toMatchObject({ isError: true, error: { code: 'APPROVAL_USED' } })
+    expect(await call('/tmp/a', 'call-2')).toMatchObject({ isError: false })
+    expect(execute).toHaveBeenCalledTimes(2)
+  },
+)

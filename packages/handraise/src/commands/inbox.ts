@@ -1,10 +1,20 @@
-import type { InboxClient, InboxClientError, PublicRequest, PublicSettlement } from '@handraise/provider-web'
+import type {
+  InboxClient,
+  InboxClientError,
+  PublicRequest,
+  PublicSettlement,
+  SettledPublicRequest,
+} from '@handraise/provider-web'
+import { APPROVAL } from '@handraise/user-approvals'
 import {
   askUserQuestionAnswerSchema,
+  isBlank,
   UserQuestionError,
   visibleLine,
+  visibleText,
   type Answer,
   type AskUserQuestionRequest,
+  type Question,
   type UserQuestionErrorCode,
 } from '@handraise/user-questions/types'
 import { chooseProvider } from '../choose-provider.ts'
@@ -14,6 +24,7 @@ import { connectInbox, type InboxChoice } from '../inbox-connection.ts'
 import { parseJson, readJson } from '../read-json.ts'
 import { writeLine } from '../json-line.ts'
 import { writeReport, type Report } from '../report.ts'
+import { settledAnswers } from '../settled-answers.ts'
 import { handleSignals } from '../signals.ts'
 
 export interface JsonChoice extends InboxChoice {
@@ -55,8 +66,7 @@ async function waitFor(
   const stop = new AbortController()
   const release = handleSignals(signal => stop.abort(signal))
   try {
-    const { settlement } = await client.wait(id, { signal: stop.signal })
-    return writeReport(reportSettlement(settlement), json === true)
+    return writeReport(reportSettlement(await client.wait(id, { signal: stop.signal })), json === true)
   } catch (error) {
     if (!stop.signal.aborted) throw error
     // Without a key nobody can come back for the answer.
@@ -100,11 +110,14 @@ export async function show(id: string, options: JsonChoice): Promise<ExitCode> {
     return EXIT.answered
   }
   const lines = [describe(request)]
-  for (const { question, options: offered = [] } of request.questions ?? []) {
-    lines.push(
-      `  ${visibleLine(question)}`,
-      ...offered.map(({ label }, index) => `    ${index + 1}. ${visibleLine(label)}`),
-    )
+  for (const { question, detail = '', options: offered = [] } of request.questions ?? []) {
+    lines.push(`  ${visibleLine(question)}`)
+    // All of it, however long: what is decided about is here, and nowhere in the title.
+    if (!isBlank(detail)) lines.push(...linesOf(detail).map(line => `    ${line}`))
+    offered.forEach(({ label, description = '' }, index) => {
+      lines.push(`    ${index + 1}. ${visibleLine(label)}`)
+      if (!isBlank(description)) lines.push(`       ${visibleLine(description)}`)
+    })
   }
   process.stdout.write(`${lines.join('\n')}\n`)
   return EXIT.answered
@@ -244,9 +257,9 @@ const CODE_OF_OUTCOME: Readonly<Record<PublicSettlement['outcome'], UserQuestion
   aborted: 'ASK_ABORTED',
 }
 
-function reportSettlement({ outcome, answer: given, reason, text, by }: PublicSettlement): Report {
-  const parsed = askUserQuestionAnswerSchema.safeParse(given)
-  const answers = parsed.success ? parsed.data.answers : []
+function reportSettlement(request: SettledPublicRequest): Report {
+  const { outcome, reason, text, by } = request.settlement
+  const answers = settledAnswers(request)
   const defaulted = outcome === 'timedOut' && answers.length > 0
   const code = defaulted ? undefined : CODE_OF_OUTCOME[outcome]
   const message =
@@ -267,36 +280,39 @@ function entries(
   }))
 }
 
+function linesOf(text: string): string[] {
+  return visibleText(text).trimEnd().split('\n')
+}
+
 // One line: the id first, so that it can be copied.
-function describe({ id, kind, session, openedAt, deadline, questions, settlement }: PublicRequest): string {
+function describe(request: PublicRequest): string {
+  const { id, kind, session, openedAt, deadline, questions, settlement } = request
   const [first] = questions ?? []
-  const what = first === undefined ? kind : (first.header ?? first.question)
   const more = questions !== undefined && questions.length > 1 ? ` (and ${questions.length - 1} more)` : ''
   const until = deadline === undefined ? '' : ` until ${new Date(deadline).toISOString()}`
-  const state = settlement === undefined ? `pending${until}` : describeSettlement(settlement)
   const parts = [
     id,
     new Date(openedAt).toISOString(),
     ...(session === undefined ? [] : [session]),
-    `${what}${more}`,
-    state,
+    `${first === undefined ? kind : titleOf(kind, first)}${more}`,
+    settlement === undefined ? `pending${until}` : describeSettlement(request, settlement),
   ]
   return visibleLine(parts.join('  '))
 }
 
-function describeSettlement({
-  outcome,
-  surface,
-  settledAt,
-  answer: given,
-  reason,
-  text,
-}: PublicSettlement): string {
-  const parsed = askUserQuestionAnswerSchema.safeParse(given)
-  const answers = parsed.success ? parsed.data.answers : []
-  const said = answers.flatMap(({ selected, custom }) => [
+// An approval has the tool for a header, which says nothing of what it would do.
+function titleOf(kind: string, { header, question }: Pick<Question, 'header' | 'question'>): string {
+  return kind === APPROVAL ? question : (header ?? question)
+}
+
+function describeSettlement(
+  request: PublicRequest,
+  { outcome, surface, settledAt, reason, text }: PublicSettlement,
+): string {
+  const said = settledAnswers(request).flatMap(({ selected, custom, note }) => [
     ...selected,
     ...(custom === undefined ? [] : [JSON.stringify(custom)]),
+    ...(note === undefined ? [] : [JSON.stringify(note)]),
   ])
   const details = [
     ...said,

@@ -1,12 +1,11 @@
-import { mkdir } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { InboxService, MemoryStore, type InboxStore } from '@handraise/inbox'
+import { InboxService, MemoryStore } from '@handraise/inbox'
 import { InboxServerError, pageUrl, type InboxServer } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
+import { UserApprovalService } from '@handraise/user-approvals'
 import { UserQuestionService } from '@handraise/user-questions'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
+import { databaseFile, openDatabase } from '../database-file.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
@@ -27,11 +26,14 @@ export interface ServeOptions extends NoticeChoice {
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const { db, port, memory, json, open } = options
   if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
-  const file = memory === true ? undefined : resolve(db ?? defaultFile())
+  const file = memory === true ? undefined : databaseFile(db)
   const stopped = untilStopped()
   const ctx = new Context()
   await ctx.plugin(UserQuestionService)
-  await ctx.plugin(InboxService, { store: await openStore(file), viewer: 'wait' })
+  const store = file === undefined ? new MemoryStore() : await openDatabase(file)
+  await ctx.plugin(InboxService, { store, viewer: 'wait' })
+  // Nothing here asks for permission; agents on the same inbox do, and are answered here.
+  await ctx.plugin(UserApprovalService)
   let page = ''
   try {
     // Before anybody can ask.
@@ -84,28 +86,6 @@ function announce(
       '',
     ].join('\n'),
   )
-}
-
-async function openStore(file: string | undefined): Promise<InboxStore> {
-  if (file === undefined) return new MemoryStore()
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  try {
-    const { openSqliteStore } = await import('@handraise/inbox-sqlite')
-    return await openSqliteStore({ file })
-  } catch (error) {
-    throw new CommandError(
-      'INTERNAL',
-      `${(error as Error).message}; --memory keeps requests in memory instead`,
-      {
-        cause: error,
-      },
-    )
-  }
-}
-
-function defaultFile(): string {
-  const data = process.env['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share')
-  return join(data, 'handraise', 'inbox.db')
 }
 
 function untilStopped(): Promise<void> {

@@ -183,7 +183,7 @@ describe('an approval on the page', () => {
     const shown = subject(card)
     expect((await shown.textContent())?.split('\n')).toEqual([
       'Run in a shell:',
-      `> ${command}`,
+      `| ${command}`,
       'In the directory: /tmp',
     ])
     const left = (): Promise<number> =>
@@ -291,7 +291,7 @@ describe('an approval of a command with several stages', () => {
     await stopTime(page, false)
     const card = await readCard(page, /^Step 2 of 2: allow shell: head -3/u)
     // The whole command stands above the stage that is asked about.
-    expect(await subject(card).textContent()).toContain('> git log | head -3')
+    expect(await subject(card).textContent()).toContain('| git log | head -3')
     await page.keyboard.press('1')
     await expect.poll(() => focused(page)).toBe('button: Allow once')
     expect(await pending()).toHaveLength(1)

@@ -19,8 +19,8 @@ export interface ChoicesProps extends BodyProps {
 }
 
 /**
- * One decision with a button for each choice, in the order in which they are offered. No key decides: a number moves to a
- * choice, which a second, deliberate key takes.
+ * One decision with a button for each choice, in the order in which they are offered. Nothing is in focus at first, and a
+ * number only moves to a choice, which a second, deliberate key takes.
  */
 export function Choices(props: ChoicesProps): VNode {
   const { question, eyebrow, children, primary, words, along } = props
@@ -97,7 +97,7 @@ export function Choices(props: ChoicesProps): VNode {
                 {recommended && <span class="badge">{t.recommended}</span>}
               </button>
               {description !== undefined && (
-                <small id={`${name}-${index}-more`}>
+                <small id={`${name}-${index}-more`} tabIndex={description.length > 500 ? 0 : undefined}>
                   <Foreign text={description} lines />
                 </small>
               )}

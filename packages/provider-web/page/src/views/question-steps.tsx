@@ -85,7 +85,9 @@ export function QuestionSteps(props: BodyProps): VNode {
     const { offered } = splitOwnAnswer(question)
     // Whoever moved to an option and goes on means that one.
     if (byKey && !many && question.guarded !== true) {
-      const row = moved.current === document.activeElement ? rowsOf(body.current).indexOf(moved.current!) : -1
+      const row = rowsOf(body.current).findIndex(
+        each => each === moved.current && each === document.activeElement,
+      )
       const label = offered[row]?.label
       if (label !== undefined) current = choose(draft, question, label)
     }

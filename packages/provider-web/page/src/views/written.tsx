@@ -15,8 +15,8 @@ export function Written({
   const t = useWording()
   const [copied, setCopied] = useState(false)
   // It may have been sent from another page that kept the same draft.
-  const wasSent = JSON.stringify(settlement?.answer ?? settlement?.text)?.includes(JSON.stringify(text))
-  if (text === '' || wasSent === true) return null
+  const said = JSON.stringify(settlement?.answer ?? settlement?.text ?? '')
+  if (text === '' || said.includes(JSON.stringify(text))) return null
   return (
     <div class="written">
       <p>{t.youWrote}</p>
