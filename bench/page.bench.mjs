@@ -96,7 +96,9 @@ async function settling(browser, file) {
       })
       const heading = pages.map(page => page.getByRole('heading', { name: question }))
       await Promise.all(heading.map(each => each.waitFor()))
-      const ended = pages.map(page => page.getByText('Answered on web').waitFor())
+      const ended = pages.map(page =>
+        page.getByRole('strong').filter({ hasText: 'Answered on web' }).waitFor(),
+      )
       const from = performance.now()
       await client.answer(request.id, '2')
       await Promise.all(ended)

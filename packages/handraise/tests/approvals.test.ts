@@ -276,7 +276,7 @@ describe('an approval through a served inbox', () => {
     expect(pending.length).toBeLessThan(600)
     const { stdout: shown } = await there('show', id)
     expect(shown).toContain(`|   "text": "<U+202E>${'x'.repeat(5_000)}end-of-it"`)
-    expect(shown).toContain('line \\u001b[2K two')
+    expect(shown).toContain('line <U+001B>[2K two')
     expect(shown).not.toContain('\u202e')
     expect(shown).not.toContain('\u001b')
     const choices = shown.match(/(?<=^ {4})\d\. .*$/gmu)

@@ -89,6 +89,8 @@ export function RequestCard(props: RequestCardProps): VNode {
 
   const given = questions === undefined ? [] : givenOf(questions, draft)
   const early = (event: Event): void => {
+    // Of what has ended nothing can be answered by accident.
+    if (!isOpen) return
     const isKey = event instanceof KeyboardEvent
     if (isKey && (event.key === 'Tab' || event.ctrlKey || event.metaKey || event.altKey)) return
     // Steps are the person's own doing: a moment is enough for them.
