@@ -280,7 +280,13 @@ describe('an approval through a served inbox', () => {
     expect(shown).not.toContain('\u202e')
     expect(shown).not.toContain('\u001b')
     const choices = shown.match(/(?<=^ {4})\d\. .*$/gmu)
-    expect(choices).toEqual(['1. Allow once', '2. Allow for this session', '3. Always allow', '4. Deny'])
+    expect(choices).toEqual([
+      '1. Allow once',
+      '2. Allow for this session',
+      '3. Always allow',
+      '4. Deny',
+      '5. Other',
+    ])
     const [request] = JSON.parse((await there('pending', '--json')).stdout) as Array<{
       payload: { choices: Array<{ label: string; rulePreview?: string }> }
     }>

@@ -12,6 +12,8 @@ export type KindCheck =
  */
 export interface RequestKind {
   readonly name: string
+  /** Only the code of a host opens requests of this kind, and no client from outside. Default false. */
+  readonly hostOpens?: boolean | undefined
   /** The answer as it is kept, or every fault that keeps it from being one. */
   check(payload: JsonValue, answer: unknown): KindCheck
   /** What is written with the settlement, all or nothing, when it is answered. Default: nothing. */

@@ -78,6 +78,10 @@ function toOpen(
       { kind },
     )
   }
+  if (known.hostOpens === true)
+    refuse([
+      { path: 'kind', message: `${JSON.stringify(kind)} is opened by the host that asks, and by no client` },
+    ])
   const shown = known.asQuestions(payload)
   if (shown.length === 0 || faultsOf(shown).length > 0)
     refuse([{ path: 'payload', message: `is not one of the kind ${JSON.stringify(kind)}` }])

@@ -3,6 +3,8 @@ import { InboxClient, InboxClientError, type InboxEvent } from '@handraise/provi
 import { describe, expect, test } from 'vitest'
 import { answered, DB, quietPort, serve, TOKEN } from './served.ts'
 
+const STREAMED = { headers: { 'content-type': 'text/event-stream' } }
+
 async function take(events: AsyncGenerator<InboxEvent, void, void>, count: number): Promise<InboxEvent[]> {
   const taken: InboxEvent[] = []
   while (taken.length < count) {
@@ -175,7 +177,7 @@ describe('the events of the client', () => {
       token: TOKEN,
       fetch: (input, init) => {
         calls += 1
-        return calls === 1 ? Promise.resolve(new Response(part)) : fetch(input, init)
+        return calls === 1 ? Promise.resolve(new Response(part, STREAMED)) : fetch(input, init)
       },
     })
     const events = client.events()
@@ -210,7 +212,11 @@ describe('the events of the client', () => {
         controller.close()
       },
     })
-    const client = new InboxClient({ url: 'http://x/', token: TOKEN, fetch: async () => new Response(body) })
+    const client = new InboxClient({
+      url: 'http://x/',
+      token: TOKEN,
+      fetch: async () => new Response(body, STREAMED),
+    })
     const events = client.events()
     expect(await take(events, 2)).toEqual([
       { type: 'opened', request: { id: 'ä🚀' }, cursor: 'c1' },

@@ -24,11 +24,13 @@ export async function runTool<Arguments, Value>(
   guards: readonly ToolGuard[] = [],
 ): Promise<ToolResult<Value>> {
   try {
-    const parsed = tool.parse ? tool.parse(raw) : parseArguments(tool.parameters, raw)
+    // What permission is given for is what runs, whoever else holds the arguments.
+    const own = tool.permission === undefined ? raw : structuredClone(raw)
+    const parsed = tool.parse ? tool.parse(own) : parseArguments(tool.parameters, own)
     if (!parsed.ok) {
       throw new ToolError('INVALID_ARGS', `invalid arguments for ${tool.name}: ${parsed.faults.join('; ')}`)
     }
-    const permission = tool.permission?.(parsed.args, call)
+    const permission = tool.permission === undefined ? undefined : await tool.permission(parsed.args, call)
     if (permission !== undefined) {
       if (guards.length === 0) {
         throw new ToolError(

@@ -23,6 +23,8 @@ export const APPROVAL_QUESTION = 'approval'
 export function approvalKind(clock: Clock): RequestKind {
   return {
     name: APPROVAL,
+    // What is shown, what is remembered and what is done are one thing only as the seam puts them together.
+    hostOpens: true,
     check(payload, answer) {
       const read = readPayload(payload)
       if (read === undefined) return { ok: false, issues: [{ path: 'payload', message: 'is no approval' }] }

@@ -53,6 +53,11 @@ class OutOfPatience extends UserQuestionError<'PROVIDER_GONE'> {
   }
 }
 
+/** No person reads more, one after the other. */
+const MOST_STAGES = 100
+/** How often another process may be first to open the same approval. */
+const MOST_RACES = 5
+
 /** Decides approvals: by rules and modes first, then by a person. */
 export class Approvals {
   readonly rules: RuleBook
@@ -70,21 +75,36 @@ export class Approvals {
   }
 
   /** Ends with an outcome. Rejects with `UserApprovalError` for what could not be asked at all. */
-  async request(request: ApprovalRequest, asker: Asker, signal: AbortSignal): Promise<ApprovalOutcome> {
-    const issues = checkRequest(request)
+  async request(given: ApprovalRequest, asker: Asker, signal: AbortSignal): Promise<ApprovalOutcome> {
+    const issues = checkRequest(given)
     if (issues.length > 0) throw new UserApprovalError('BAD_APPROVAL', { issues })
+    // What is asked about is what was given, whoever changes it meanwhile.
+    const { agent: _, signal: __, ...members } = given
+    const request: ApprovalRequest = structuredClone(members)
     const { toolName, session = '', callId } = request
+    // The mode is that of this moment.
+    const modeNow = this.modes.get(session)
+    modeNow.catch(() => {})
     let approvalId: string = crypto.randomUUID()
     try {
       const resolved = await resolveSubject(request.subject, { cwd: request.cwd })
       const inputDigest = digestOfInput(toolName, resolved as unknown as JsonValue)
+      if (resolved.kind === 'shell' && resolved.stages.length > MOST_STAGES)
+        return {
+          outcome: 'unavailable',
+          approvalId,
+          reason: `the command has more than ${MOST_STAGES} stages`,
+        }
       const requirements = requirementsOf(resolved)
       // Another input of the same call is another approval.
-      const key = callId === undefined ? undefined : JSON.stringify([session, callId, inputDigest])
+      const key =
+        callId === undefined
+          ? undefined
+          : JSON.stringify([session, asker.child ?? asker.agent ?? '', callId, inputDigest])
       const kept = key === undefined ? undefined : await this.calls.read(key)
       // The same for the same call in whatever process: what it may have as an effect is claimed by it.
       if (key !== undefined) approvalId = createHash('sha256').update(key).digest('base64url')
-      const mode = kept?.record.mode ?? (await this.modes.get(session))
+      const mode = kept?.record.mode ?? (await modeNow)
       const total = requirements.length
       const asking = { request, asker, session, signal, approvalId, mode, inputDigest, total, key }
       const decided: RequirementDecision[] = []
@@ -106,6 +126,16 @@ export class Approvals {
     return this.calls.redeem(approvalId, this.inbox.clock.now())
   }
 
+  /** Ends what waits in a session that has ended: nobody is to make a rule for it any more. */
+  async withdraw(session: string): Promise<void> {
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = await this.inbox.list({ state: 'pending', session, limit: 1_000, after })
+      for (const { id, kind } of page.requests)
+        if (kind === APPROVAL) await this.inbox.withdraw(id, 'the session has ended')
+      after = page.next
+    }
+  }
+
   prune(before: number): Promise<void> {
     return this.calls.prune(before)
   }
@@ -113,6 +143,7 @@ export class Approvals {
   private async decide(
     asking: Asking,
     requirement: Requirement,
+    races = 0,
   ): Promise<RequirementDecision | UndecidedApproval> {
     const { request, session, mode } = asking
     const { toolName } = request
@@ -136,7 +167,7 @@ export class Approvals {
         }
       }
     }
-    return this.ask(asking, requirement, pending)
+    return this.ask(asking, requirement, pending, races)
   }
 
   /** The request that was opened for this call before, pending or settled. */
@@ -150,6 +181,7 @@ export class Approvals {
     asking: Asking,
     requirement: Requirement,
     pending: string | undefined,
+    races: number,
   ): Promise<RequirementDecision | UndecidedApproval> {
     const opening = await this.openingOf(asking, requirement, pending)
     const patience = new AbortController()
@@ -165,9 +197,9 @@ export class Approvals {
       if (patience.signal.aborted && !asking.signal.aborted)
         return { outcome: 'pending', approvalId: asking.approvalId }
       // Another process opened it in between.
-      const again = InboxError.isInstance(error) && error.code === 'RECORD_CONFLICT'
+      const again = InboxError.isInstance(error) && error.code === 'RECORD_CONFLICT' && races < MOST_RACES
       if (!again) throw error
-      return await this.decide(asking, requirement)
+      return await this.decide(asking, requirement, races + 1)
     } finally {
       stop()
     }
@@ -230,7 +262,9 @@ function payloadOf(asking: Asking, requirement: Requirement): ApprovalPayload {
     requirement: { index: requirement.sourceIndex, total },
     toolName,
     subject,
-    subjectName: nameOf(requirement.subject.subject),
+    // A stage is not what its words alone would be: what comes before it counts.
+    subjectName:
+      total > 1 ? `${nameOf(subject)} — stage ${requirement.sourceIndex + 1} of ${total}` : nameOf(subject),
     ...(total > 1 ? { stage: titleOf(requirement.subject.subject) } : {}),
     ...(resolved.length === 0 ? {} : { resolved }),
     ...(reason === undefined ? {} : { reason }),

@@ -46,24 +46,30 @@ export class CallRecords {
     return (await this.store.writeRecords([claim])) === undefined
   }
 
-  /** Forgets what was asked for, and what was claimed, before `before`, in milliseconds since the Unix epoch. */
+  /**
+   * Forgets what was asked for, and what was claimed, before `before`, in milliseconds since the Unix epoch; but not while
+   * the inbox still holds what was decided, which a call could come back to.
+   */
   async prune(before: number): Promise<void> {
-    for (const [namespace, schema] of [
-      [NAMESPACE, recordSchema.transform(({ askedAt }) => askedAt)],
-      [REDEEMED, z.object({ at: z.number() }).transform(({ at }) => at)],
-    ] as const) {
-      for (const { key, value, version } of await this.store.records(namespace)) {
-        if ((schema.safeParse(value).data ?? 0) >= before) continue
-        if (await this.isOpen(value)) continue
-        await this.store.writeRecords([{ namespace, key, value: null, expectedVersion: version }])
-      }
+    const kept = new Set<string>()
+    for (const { key, value, version } of await this.store.records(NAMESPACE)) {
+      const { data } = recordSchema.safeParse(value)
+      if (data !== undefined && (data.askedAt >= before || (await this.isHeld(data))))
+        kept.add(data.approvalId)
+      else await this.forget(NAMESPACE, key, version)
+    }
+    for (const { key, value, version } of await this.store.records(REDEEMED)) {
+      const at = z.object({ at: z.number() }).safeParse(value).data?.at ?? 0
+      if (at < before && !kept.has(key)) await this.forget(REDEEMED, key, version)
     }
   }
 
-  /** What waits still is not forgotten, however long that takes. */
-  private async isOpen(value: unknown): Promise<boolean> {
-    for (const id of Object.values(recordSchema.safeParse(value).data?.requests ?? {}))
-      if ((await this.store.get(id)) !== undefined) return true
+  private async forget(namespace: string, key: string, expectedVersion: number): Promise<void> {
+    await this.store.writeRecords([{ namespace, key, value: null, expectedVersion }])
+  }
+
+  private async isHeld({ requests }: CallRecord): Promise<boolean> {
+    for (const id of Object.values(requests)) if ((await this.store.get(id)) !== undefined) return true
     return false
   }
 }

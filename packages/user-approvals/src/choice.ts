@@ -88,7 +88,12 @@ export function allows({ decision }: Pick<ApprovalChoiceOffer, 'decision'>): boo
 }
 
 /** What keeps choices from being offered. */
-export function checkOffers(offers: readonly ApprovalChoiceOffer[]): Issue[] {
+export function checkOffers(
+  offers: readonly Pick<
+    ApprovalChoiceOffer,
+    'choiceId' | 'label' | 'decision' | 'scope' | 'acceptsFeedback'
+  >[],
+): Issue[] {
   const issues: Issue[] = []
   const ids = new Set<string>()
   const labels = new Set<string>()

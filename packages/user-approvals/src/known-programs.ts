@@ -12,7 +12,7 @@ const HARMLESS_PROGRAMS = setOf(`
 
 /**
  * Of programs that do one thing or another by their first word, the first words that are as harmless. Words that name a
- * remote, a script, a configuration or a command are not: `git clone`, `npm run`, `git config`, `docker run`.
+ * remote, a package, a script, a configuration or a command are not: `git clone`, `npm run`, `git config`, `docker run`.
  */
 const HARMLESS_COMMANDS = new Map<string, ReadonlySet<string>>([
   [
@@ -22,9 +22,6 @@ const HARMLESS_COMMANDS = new Map<string, ReadonlySet<string>>([
       branch tag
     `),
   ],
-  ['npm', setOf('ls view outdated explain')],
-  ['pnpm', setOf('ls list why view outdated')],
-  ['yarn', setOf('why info')],
   ['pip', setOf('list show freeze')],
   ['cargo', setOf('build check test clippy tree')],
   ['go', setOf('list doc version')],

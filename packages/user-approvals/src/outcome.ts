@@ -77,15 +77,18 @@ export function combine(approvalId: string, requirements: readonly RequirementDe
 /** The outcome in a sentence, for a model and for an audit. Only a person's or a policy's denial is called one. */
 export function describeOutcome(what: string, outcome: ApprovalOutcome): string {
   if (outcome.outcome === 'decided') {
-    const { policyResult, resolvedBy, feedback, why, amendment } = outcome
+    const { policyResult, resolvedBy, feedback, why, requirements } = outcome
+    const made = requirements.flatMap(({ amendment }) =>
+      amendment === undefined ? [] : [amendment.rulePreview],
+    )
+    const remembered = made.length === 0 ? '' : ` Remembered: ${made.join('; ')}.`
     const by = resolvedBy === 'user' ? 'the user' : (why ?? 'a policy')
-    if (policyResult === 'allow')
-      return `allowed by ${by}: ${what}${amendment === undefined ? '' : `; remembered: ${amendment.rulePreview}`}`
+    if (policyResult === 'allow') return `allowed by ${by}: ${what}.${remembered}`
     const words = feedback === undefined ? '' : ` They said: ${JSON.stringify(feedback)}.`
-    return `denied by ${by}: ${what}. It was not done.${words} Do not try to do the same in another way.`
+    return `denied by ${by}: ${what}. It was not done.${words}${remembered} Do not try to do the same in another way.`
   }
   const { reason, text } = outcome
-  const because = reason === undefined ? '' : ` (${reason})`
+  const because = reason === undefined ? '' : ` (${JSON.stringify(reason)})`
   const not = `It was not done, and nobody has denied it.`
   switch (outcome.outcome) {
     case 'unavailable':

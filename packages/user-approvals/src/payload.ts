@@ -1,7 +1,7 @@
 import { issuesOfZod, type Issue } from '@handraise/user-questions/types'
 import { z } from 'zod'
 import { isPlain } from './exact-text.ts'
-import { choiceSchema, type ApprovalChoice } from './choice.ts'
+import { checkOffers, choiceSchema, type ApprovalChoice } from './choice.ts'
 import { subjectSchema, type ApprovalSubject } from './subject.ts'
 
 /** The kind of approvals in the inbox. */
@@ -55,7 +55,14 @@ export const payloadSchema = z.strictObject({
   callId: z.string().optional(),
   inputDigest: z.string(),
   protected: z.boolean().optional(),
-  choices: z.array(choiceSchema).min(1).max(32),
+  choices: z
+    .array(choiceSchema)
+    .min(1)
+    .max(32)
+    .superRefine((choices, context) => {
+      for (const { path, message } of checkOffers(choices))
+        context.addIssue({ code: 'custom', message: `${path} ${message}` })
+    }),
 })
 
 const answerSchema = z.strictObject({

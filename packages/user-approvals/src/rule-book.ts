@@ -72,7 +72,9 @@ export class RuleBook {
     subject: ResolvedSubject,
   ): Promise<RememberedRule | undefined> {
     const rules = await this.list(session)
-    return rules.find(({ rule }) => matchRule(rule, toolName, subject).matches)
+    return rules.find(
+      ({ rule }) => mayMatch(rule, toolName, subject) && matchRule(rule, toolName, subject).matches,
+    )
   }
 
   /** Forgets a rule, for what is asked from now on. Rejects with `UNKNOWN_RULE`. */
@@ -91,4 +93,10 @@ export class RuleBook {
     }
     return rules.length
   }
+}
+
+// Said at a glance of most rules, so that many of them cost little.
+function mayMatch({ toolName, match }: ApprovalRule, tool: string, subject: ResolvedSubject): boolean {
+  if (toolName !== tool || match.kind !== subject.kind) return false
+  return match.kind !== 'shell' || subject.kind !== 'shell' || match.argv[0] === subject.stages[0]?.argv[0]
 }

@@ -1,3 +1,4 @@
+import { changesShell } from './known-programs.ts'
 import { matchRule } from './match-rule.ts'
 import type { ResolvedSubject } from './resolve-subject.ts'
 import { ruleSchema, type ApprovalRule, type ShellRule } from './rule-schema.ts'
@@ -60,12 +61,14 @@ function matchFor(
 }
 
 function shellRuleFor(
-  { stages, cwd, env }: Extract<ResolvedSubject, { kind: 'shell' }>,
+  { stages, cwd, env, subject }: Extract<ResolvedSubject, { kind: 'shell' }>,
   argvPrefix: number | undefined,
 ): ShellRule | undefined {
   const [stage] = stages
   if (stage === undefined) return undefined
   const { argv, separator } = stage
+  // Without a shell there is no such program; a shell that is given the same words would run what they say.
+  if (subject.argv !== undefined && changesShell(argv[0] ?? '')) return undefined
   if (
     argvPrefix !== undefined &&
     !(Number.isInteger(argvPrefix) && argvPrefix > 0 && argvPrefix <= argv.length)

@@ -5,7 +5,7 @@ import { approvalKind } from './approval-kind.ts'
 import { Approvals } from './approvals.ts'
 import { askerOf } from './caller.ts'
 import type { ApprovalMode } from './mode.ts'
-import type { ApprovalOutcome } from './outcome.ts'
+import { isAllowed, type ApprovalOutcome } from './outcome.ts'
 import type { ApprovalRequest } from './request.ts'
 import type { RememberedRule } from './rule-book.ts'
 
@@ -109,8 +109,8 @@ export class UserApprovalService extends Service {
    * Claims the one effect of what was allowed: false when it was claimed before, here or by a process that is gone, as for
    * a call that is resumed after it ran.
    */
-  redeem(outcome: ApprovalOutcome): Promise<boolean> {
-    return this.approvals.redeem(outcome.approvalId)
+  async redeem(outcome: ApprovalOutcome): Promise<boolean> {
+    return isAllowed(outcome) && (await this.approvals.redeem(outcome.approvalId))
   }
 
   /** Lets live children of `root` ask, on its behalf and named, until the returned function is called. */
@@ -147,8 +147,9 @@ export class UserApprovalService extends Service {
     return this.approvals.rules.revoke(id)
   }
 
-  /** Forgets the rules and the mode of a session that has ended. */
+  /** Withdraws the approvals of a session that has ended, and forgets its rules and its mode. */
   async endSession(session: string): Promise<void> {
+    await this.approvals.withdraw(session)
     await this.approvals.rules.endSession(session)
     await this.approvals.modes.end(session)
   }
