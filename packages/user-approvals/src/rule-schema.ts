@@ -29,7 +29,7 @@ export interface FileRule {
   readonly access: readonly FileAccess[]
   /** A real path. */
   readonly path: string
-  /** Everything below the path as well, by whole names: `/work/app` does not hold `/work/application`. */
+  /** Everything below the path as well, by whole names: `/srv/app` does not hold `/srv/application`. */
   readonly within: boolean
 }
 

@@ -37,14 +37,14 @@ describe('a description', () => {
       describeSubject({
         kind: 'shell',
         command: 'cd "a b" && git log |\thead -5; echo $X\nrm -rf /  ',
-        cwd: '/work/my app',
+        cwd: '/srv/my app',
         env: { PATH: '/tmp/evil', A: '' },
       }),
     ).toEqual([
       'Run in a shell:',
       '| cd "a b" && git log |<U+0009>head -5; echo $X',
       '| rm -rf /<U+0020><U+0020>',
-      "In the directory: '/work/my app'",
+      "In the directory: '/srv/my app'",
       'With this set in its environment:',
       "| A=''",
       '| PATH=/tmp/evil',
@@ -102,8 +102,8 @@ describe('a description', () => {
 
   test.each<[ApprovalSubject, string[]]>([
     [
-      { kind: 'fileAccess', path: '/work/a b', access: 'delete', workspaceRoot: '/work', target: '/etc' },
-      ['Access: delete', "Path: '/work/a b'", 'Target: /etc', 'Workspace: /work'],
+      { kind: 'fileAccess', path: '/srv/a b', access: 'delete', workspaceRoot: '/srv', target: '/etc' },
+      ['Access: delete', "Path: '/srv/a b'", 'Target: /etc', 'Workspace: /srv'],
     ],
     [{ kind: 'network', host: 'EXAMPLE.com.' }, ['Host: EXAMPLE.com.']],
     [
