@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
-import { InboxError, type Inbox, type OpenOptions, type SettledRequest } from '@handraise/inbox'
+import {
+  InboxError,
+  type Inbox,
+  type JsonValue,
+  type OpenOptions,
+  type SettledRequest,
+} from '@handraise/inbox'
 import { UserQuestionError } from '@handraise/user-questions/types'
-import type { JsonValue } from '@handraise/inbox'
 import { CallRecords, type CallRecord } from './call-record.ts'
 import { allows, DEFAULT_CHOICES, type ApprovalChoice } from './choice.ts'
 import { describeResolved } from './describe-resolved.ts'

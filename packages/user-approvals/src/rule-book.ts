@@ -53,16 +53,7 @@ export class RuleBook {
 
   /** All rules, or those that hold in a session, the oldest first. A record this version does not read is no rule. */
   async list(session?: string): Promise<RememberedRule[]> {
-    const records = await this.store.records(NAMESPACE)
-    return records
-      .flatMap(({ key: id, value }): RememberedRule[] => {
-        const parsed = recordSchema.safeParse(value)
-        if (!parsed.success) return []
-        const { version: _, rule, ...rest } = parsed.data
-        return [{ id, rule, preview: previewOf(rule), ...rest }]
-      })
-      .filter(rule => session === undefined || rule.session === undefined || rule.session === session)
-      .toSorted((one, other) => one.madeAt - other.madeAt)
+    return (await this.read(session)).map(withPreview)
   }
 
   /** The first rule that covers what is to be done in this session. */
@@ -71,28 +62,47 @@ export class RuleBook {
     toolName: string,
     subject: ResolvedSubject,
   ): Promise<RememberedRule | undefined> {
-    const rules = await this.list(session)
-    return rules.find(
+    const found = (await this.read(session)).find(
       ({ rule }) => mayMatch(rule, toolName, subject) && matchRule(rule, toolName, subject).matches,
     )
+    return found && withPreview(found)
   }
 
   /** Forgets a rule, for what is asked from now on. Rejects with `UNKNOWN_RULE`. */
   async revoke(id: string): Promise<RememberedRule> {
-    const rule = (await this.list()).find(each => each.id === id)
+    const rule = (await this.read()).find(each => each.id === id)
     if (rule === undefined) throw new UserApprovalError('UNKNOWN_RULE', { id })
     await this.store.writeRecords([{ namespace: NAMESPACE, key: id, value: null }])
-    return rule
+    return withPreview(rule)
   }
 
   /** Forgets the rules of a session that has ended. Returns how many there were. */
   async endSession(session: string): Promise<number> {
-    const rules = (await this.list()).filter(rule => rule.session === session)
+    const rules = (await this.read()).filter(rule => rule.session === session)
     if (rules.length > 0) {
       await this.store.writeRecords(rules.map(({ id }) => ({ namespace: NAMESPACE, key: id, value: null })))
     }
     return rules.length
   }
+
+  private async read(session?: string): Promise<KeptRule[]> {
+    return (await this.store.records(NAMESPACE))
+      .flatMap(({ key: id, value }): KeptRule[] => {
+        const parsed = recordSchema.safeParse(value)
+        if (!parsed.success) return []
+        const { version: _, ...rule } = parsed.data
+        return [{ id, ...rule }]
+      })
+      .filter(rule => session === undefined || rule.session === undefined || rule.session === session)
+      .toSorted((one, other) => one.madeAt - other.madeAt)
+  }
+}
+
+type KeptRule = Omit<RememberedRule, 'preview'>
+
+// Written out only for the rules that somebody is told of: every approval looks through all of them.
+function withPreview({ id, rule, ...rest }: KeptRule): RememberedRule {
+  return { id, rule, preview: previewOf(rule), ...rest }
 }
 
 // Said at a glance of most rules, so that many of them cost little.

@@ -1,4 +1,3 @@
-import type {} from '@handraise/tools'
 import type { Context } from 'cordis'
 import type { ToolGuard } from '@handraise/tools'
 import { describeOutcome, isAllowed, type ApprovalOutcome } from './outcome.ts'

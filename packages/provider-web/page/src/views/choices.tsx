@@ -13,7 +13,7 @@ export interface ChoicesProps extends BodyProps {
   /** The label of the choice that stands out. */
   readonly primary?: string | undefined
   /** The field for words, and the button that sends them alone. */
-  readonly words?: { readonly label: string; readonly hint: string; readonly send: string } | undefined
+  readonly words: { readonly label: string; readonly hint: string; readonly send: string }
   /** Whether words may go along with a choice. */
   readonly along: boolean
 }
@@ -30,7 +30,7 @@ export function Choices(props: ChoicesProps): VNode {
 
   const sendChoice = (label: string): void => {
     // Nothing that was written is dropped in silence.
-    if (!along && text.trim() !== '') setHint(t.wordsAlone(words?.send ?? ''))
+    if (!along && text.trim() !== '') setHint(t.wordsAlone(words.send))
     else
       decide('answer', changeQuestion(choose(draft, question, label), question, { note: along ? text : '' }))
   }
@@ -58,24 +58,20 @@ export function Choices(props: ChoicesProps): VNode {
         <ForeignBlock text={question.question} />
       </h2>
       {children}
-      {words !== undefined && (
-        <>
-          <TextField
-            id={`${name}-own`}
-            label={words.label}
-            value={text}
-            disabled={disabled}
-            describedBy={`${name}-words`}
-            onText={typed => {
-              setHint('')
-              change(write(draft, question, typed))
-            }}
-          />
-          <p id={`${name}-words`} class="quiet">
-            {words.hint}
-          </p>
-        </>
-      )}
+      <TextField
+        id={`${name}-own`}
+        label={words.label}
+        value={text}
+        disabled={disabled}
+        describedBy={`${name}-words`}
+        onText={typed => {
+          setHint('')
+          change(write(draft, question, typed))
+        }}
+      />
+      <p id={`${name}-words`} class="quiet">
+        {words.hint}
+      </p>
       <p class="hint" role="status">
         {hint}
       </p>
@@ -104,11 +100,9 @@ export function Choices(props: ChoicesProps): VNode {
             </span>
           )
         })}
-        {words !== undefined && (
-          <button type="button" disabled={disabled} onClick={sendWords}>
-            {words.send}
-          </button>
-        )}
+        <button type="button" disabled={disabled} onClick={sendWords}>
+          {words.send}
+        </button>
         {leave}
       </div>
     </div>
