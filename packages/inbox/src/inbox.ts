@@ -318,6 +318,21 @@ export class Inbox {
     return this.feed.follow(follower, cursor)
   }
 
+  /** Resolves when all that was committed before the call has been told to whoever follows in this process. */
+  caughtUp(): Promise<void> {
+    return this.feed.read()
+  }
+
+  /** This process among all that ever held the store, for records that belong to whoever holds them while it lives. */
+  get hostId(): string {
+    return this.lease.id
+  }
+
+  /** Those of the given hosts that are gone: their process has ended, or has been silent for longer than its lease. */
+  goneHosts(ids: readonly string[]): Promise<readonly string[]> {
+    return this.lease.gone(ids)
+  }
+
   private async noteJoin(id: string): Promise<void> {
     const key = `${this.lease.id}/${id}`
     await this.store.writeRecords([{ namespace: JOINS, key, value: id }])

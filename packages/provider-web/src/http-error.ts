@@ -48,9 +48,18 @@ export class HttpError extends Error {
     this.headers = headers
   }
 
+  get status(): number {
+    return STATUS_OF_CODE[this.code]
+  }
+
+  toJSON(): object {
+    const { code, message, details } = this
+    return { code, message, ...details }
+  }
+
   toResponse(): Response {
-    const { code, message, details, headers } = this
-    return Response.json({ code, message, ...details }, { status: STATUS_OF_CODE[code], headers })
+    const { status, headers } = this
+    return Response.json(this, { status, headers })
   }
 }
 

@@ -23,3 +23,4 @@ export {
   type InboxServerErrorDetails,
 } from './server-error.ts'
 export { readState, type ServerState } from './state-file.ts'
+export type { UpgradeHandler } from './upgrades.ts'

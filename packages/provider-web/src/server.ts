@@ -8,6 +8,7 @@ import { badRequest } from './http-error.ts'
 import { isLoopback } from './loopback.ts'
 import { InboxServerError } from './server-error.ts'
 import { isServing, readState, writeState, type ServerState } from './state-file.ts'
+import { Upgrades, type UpgradeHandler } from './upgrades.ts'
 
 export interface InboxServerOptions extends Omit<InboxAppOptions, 'token' | 'basePath'> {
   /** Default `127.0.0.1`. */
@@ -22,6 +23,11 @@ export interface InboxServerOptions extends Omit<InboxAppOptions, 'token' | 'bas
   readonly stateFile?: string | undefined
   /** Listens on a host that other machines reach, too. Default false. */
   readonly allowRemote?: boolean | undefined
+  /**
+   * What takes the upgrades of a path, such as `/wire`, once they have passed the guard that requests pass; those of any
+   * other path are refused. At most `maxStreams` of their sockets are open. Default: `Upgrade` headers are ignored.
+   */
+  readonly upgrades?: Readonly<Record<string, UpgradeHandler>> | undefined
 }
 
 export interface InboxServer {
@@ -31,7 +37,10 @@ export interface InboxServer {
   readonly port: number
   /** How many event streams are open. */
   viewers(): number
-  /** Lets what is being answered finish, for a second at most, and ends all else at once. */
+  /**
+   * Lets what is being answered finish and what was upgraded close by itself, for a second at most, and ends all else at
+   * once.
+   */
   close(): Promise<void>
 }
 
@@ -40,7 +49,7 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** How long a connection may be silent: longer than a long poll, and than several heartbeats. */
 const SILENCE_MS = 120_000
-/** How long `close` waits for what is being answered, in milliseconds. */
+/** How long `close` waits for what is being answered, and for upgraded sockets, in milliseconds. */
 const GRACE_MS = 1_000
 
 /** Serves the inbox on a port of its own, for this machine alone unless told otherwise. */
@@ -49,13 +58,12 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
   if (!allowRemote && !isLoopback(host)) throw new InboxServerError('REMOTE_NOT_ALLOWED', { host })
   const known = stateFile === undefined ? undefined : await readState(stateFile)
   const token = await chooseToken(options, known)
-  const { heartbeatMs = DEFAULTS.heartbeatMs, allowedHosts = [], report = () => {} } = options
-  const app = createInboxApp({
-    ...options,
-    token,
-    basePath: '',
-    allowedHosts: [...allowedHosts, hostInUrl(host)],
-  })
+  const { heartbeatMs = DEFAULTS.heartbeatMs, maxStreams = DEFAULTS.maxStreams, report = () => {} } = options
+  const guarded = { ...options, token, allowedHosts: [...(options.allowedHosts ?? []), hostInUrl(host)] }
+  const app = createInboxApp({ ...guarded, basePath: '' })
+  const { upgrades: handlers } = options
+  const upgrades =
+    handlers === undefined ? undefined : new Upgrades({ ...guarded, handlers, maxStreams, report })
 
   let answering = 0
   let whenIdle = (): void => {}
@@ -81,6 +89,9 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     },
   )
   server.setTimeout(Math.max(SILENCE_MS, 4 * heartbeatMs))
+  // Without a listener Node answers as if nothing but HTTP had been offered.
+  if (upgrades !== undefined)
+    server.on('upgrade', (request, socket, head) => upgrades.take(request, socket, head))
 
   await listenWhere(server, host, named, known)
   const { port } = server.address() as AddressInfo
@@ -94,15 +105,12 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
   const close = async (): Promise<void> => {
     const closed = new Promise<void>(resolve => server.close(() => resolve()))
     app.close()
-    if (answering > 0) {
-      await new Promise<void>(resolve => {
-        const enough = setTimeout(resolve, GRACE_MS)
-        whenIdle = () => {
-          clearTimeout(enough)
-          resolve()
-        }
-      })
-    }
+    const idle = new Promise<void>(resolve => {
+      if (answering === 0) resolve()
+      else whenIdle = resolve
+    })
+    await atMost(GRACE_MS, Promise.all([idle, upgrades?.close()]))
+    upgrades?.destroy()
     server.closeAllConnections()
     await closed
     if (keeps) await forgetProcess(stateFile, state)
@@ -160,6 +168,13 @@ function listen(server: Server, host: string, port: number): Promise<boolean> {
     server.once('listening', listening)
     server.listen(port, host)
   })
+}
+
+async function atMost(limitMs: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)))
+  await Promise.race([done, enough])
+  clearTimeout(timer)
 }
 
 async function isOther(known: ServerState, port: number): Promise<boolean> {

@@ -1,0 +1,390 @@
+import type { Clock } from '@handraise/user-questions'
+import { z } from 'zod'
+import type { FrameChannel, IncomingFrame } from '../channel.ts'
+import {
+  CLIENT_NOTIFICATIONS,
+  initializeParamsSchema,
+  requestIdSchema,
+  WireError,
+  type InitializeParams,
+  type RequestId,
+} from '../protocol/index.ts'
+import { dispatch } from './dispatch.ts'
+import type { WireHost } from './host.ts'
+import type { Session } from './session.ts'
+import { requestOf, requestsOf, Subscription, type Outgoing } from './subscription.ts'
+import type { ViewPosition } from './cursor.ts'
+import type { ViewEvent } from './view-log.ts'
+import { within } from './within.ts'
+
+/** The capabilities that are granted to whoever asks. */
+const GRANTED = ['sessionListStream']
+/** Frames that wait to be read until no more is taken in. */
+const MOST_WAITING = 1_000
+/** How long what was asked may take to be answered when the client is gone, in milliseconds. */
+const DRAIN_MS = 5_000
+/** How long the last frames may take to be read when a connection is ended, in milliseconds. */
+const FLUSH_MS = 1_000
+
+const envelopeSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  method: z.string().optional(),
+  id: requestIdSchema.nullish(),
+  params: z.record(z.string(), z.unknown()).optional(),
+})
+
+/** What a client has said of itself. */
+export interface Peer {
+  readonly clientInfo: InitializeParams['clientInfo']
+}
+
+/** One client, from its first frame to its last. */
+export class Connection {
+  private readonly channel: FrameChannel
+  private readonly host: WireHost
+  private readonly waiting: string[] = []
+  private readonly statuses = new Map<string, object>()
+  private readonly subscriptions = new Map<string, Subscription>()
+  private readonly inFlight = new Set<Promise<void>>()
+  private client: InitializeParams | undefined
+  private optedOut: ReadonlySet<string> = new Set()
+  private granted: readonly string[] = []
+  /** No notification and no request goes to a client before it has said `initialized`. */
+  private ready = false
+  private ended = false
+  private wake = (): void => {}
+  private written = (): void => {}
+
+  constructor(channel: FrameChannel, host: WireHost) {
+    this.channel = channel
+    this.host = host
+  }
+
+  /** True of a client that looks at a session and shows what is asked there. */
+  get looks(): boolean {
+    return this.ready && this.subscriptions.size > 0
+  }
+
+  /** True of a client that asked to hear of all sessions. */
+  get hearsList(): boolean {
+    return this.ready && this.granted.includes('sessionListStream')
+  }
+
+  get peer(): Peer | undefined {
+    return this.client
+  }
+
+  /** Reads and writes until the client is gone, or the connection is ended. */
+  async run(): Promise<void> {
+    const writing = this.write()
+    try {
+      for await (const frame of this.channel.incoming) {
+        if (this.ended) break
+        this.take(frame)
+        if (this.waiting.length > MOST_WAITING) await this.someWritten()
+      }
+    } catch (error) {
+      this.host.deps.report(error)
+    }
+    // What was asked is answered still, unless that takes too long.
+    await within(this.clock, DRAIN_MS, Promise.allSettled(this.inFlight))
+    await this.end()
+    await writing
+  }
+
+  /** Ends the connection, once what waits has been written, or has not been for too long. */
+  async end(): Promise<void> {
+    if (this.ended) return
+    this.ended = true
+    for (const sessionId of this.subscriptions.keys()) this.unsubscribe(sessionId)
+    this.wake()
+    await within(this.clock, FLUSH_MS, this.flushed())
+    this.channel.close()
+    this.wake()
+  }
+
+  respond(id: RequestId, result: object): void {
+    const frame = JSON.stringify({ jsonrpc: '2.0', id, result })
+    if (this.isTooLong(frame)) {
+      const message = 'the result is longer than a frame may be; ask for less'
+      this.refuse(
+        id,
+        new WireError('outputResultTooLarge', message, { limitBytes: this.host.limits.frameBytes }),
+      )
+    } else this.send(frame)
+  }
+
+  refuse(id: RequestId | null, error: WireError): void {
+    this.send(JSON.stringify({ jsonrpc: '2.0', id, error: error.toErrorObject() }))
+  }
+
+  /** Tells the client something that is no part of a view. */
+  notify(method: string, params: object): void {
+    if (this.ready && !this.optedOut.has(method))
+      this.send(toNotification(method, params, this.host.deps.now()))
+  }
+
+  /** Tells the client what has become of a session; what it has not read yet of that session is replaced. */
+  status(sessionId: string, params: object): void {
+    if (!this.ready || this.optedOut.has('session/statusChanged')) return
+    this.statuses.delete(sessionId)
+    this.statuses.set(sessionId, params)
+    this.wake()
+  }
+
+  /** Sends the client all that follows a place in the view of a session, from now on. */
+  subscribe(session: Session, position: ViewPosition): void {
+    this.unsubscribe(session.id)
+    const subscription = new Subscription(
+      session,
+      position,
+      () => this.wake(),
+      reason => {
+        this.subscriptions.delete(session.id)
+        this.notify('session/closed', { sessionId: session.id, reason, viewCursor: session.log.cursor })
+      },
+    )
+    this.subscriptions.set(session.id, subscription)
+    this.wake()
+  }
+
+  unsubscribe(sessionId: string): void {
+    const subscription = this.subscriptions.get(sessionId)
+    if (subscription === undefined) return
+    subscription.end()
+    this.subscriptions.delete(sessionId)
+    void this.host.letGoIfIdle(subscription.session).catch(this.host.deps.report)
+  }
+
+  isSubscribed(sessionId: string): boolean {
+    return this.subscriptions.has(sessionId)
+  }
+
+  /** Asks the client again what waits in a session and was opened before a place in its view. */
+  askAgain(session: Session, before: ViewPosition): void {
+    for (const request of requestsOf(session, before.n)) this.ask(request)
+  }
+
+  private ask({ method, params }: { readonly method: string; readonly params: object }): void {
+    if (method === 'userInput/request' && this.client?.capabilities?.userInputDialogs === false) return
+    this.send(JSON.stringify({ jsonrpc: '2.0', id: this.host.nextRequestId(), method, params }))
+  }
+
+  private send(frame: string): void {
+    if (this.ended) return
+    this.waiting.push(frame)
+    this.wake()
+  }
+
+  private get clock(): Clock {
+    return this.host.deps.inbox.core.clock
+  }
+
+  private async write(): Promise<void> {
+    const { clock } = this
+    const { limits } = this.host
+    try {
+      for (;;) {
+        const frame = this.nextFrame()
+        if (frame === undefined) {
+          this.written()
+          if (this.ended) return
+          await new Promise<void>(resolve => {
+            this.wake = resolve
+          })
+          continue
+        }
+        const from = clock.now()
+        await this.channel.send(frame)
+        if (clock.now() - from >= limits.stallMs)
+          for (const subscription of this.subscriptions.values()) subscription.skip(limits.lagEvents)
+        this.written()
+      }
+    } catch {
+      // The client is gone; what waits in the sessions waits on.
+      this.waiting.length = 0
+      this.ended = true
+      for (const sessionId of this.subscriptions.keys()) this.unsubscribe(sessionId)
+      this.channel.close()
+      this.written()
+    }
+  }
+
+  private nextFrame(): string | undefined {
+    const frame = this.waiting.shift()
+    if (frame !== undefined || !this.ready) return frame
+    const { now } = this.host.deps
+    for (const [sessionId, params] of this.statuses) {
+      this.statuses.delete(sessionId)
+      return toNotification('session/statusChanged', params, now())
+    }
+    for (const { session, outgoing } of this.outgoing()) {
+      if ('event' in outgoing) {
+        const request = requestOf(session, outgoing.event)
+        if (request !== undefined) this.ask(request)
+        if (!this.optedOut.has(outgoing.event.method)) return frameOfEvent(outgoing.event, now())
+        const asked = this.waiting.shift()
+        if (asked !== undefined) return asked
+      } else if (!this.optedOut.has(outgoing.method))
+        return toNotification(outgoing.method, outgoing.params, now())
+    }
+    return undefined
+  }
+
+  private *outgoing(): Generator<{ readonly session: Session; readonly outgoing: Outgoing }> {
+    const tooLong = (event: ViewEvent): boolean => this.isTooLong(frameOfEvent(event, 0))
+    for (const subscription of this.subscriptions.values()) {
+      for (
+        let outgoing = subscription.next(tooLong);
+        outgoing !== undefined;
+        outgoing = subscription.next(tooLong)
+      )
+        yield { session: subscription.session, outgoing }
+    }
+  }
+
+  private isTooLong(frame: string): boolean {
+    const { frameBytes } = this.host.limits
+    return frame.length * 3 > frameBytes && Buffer.byteLength(frame) > frameBytes
+  }
+
+  private someWritten(): Promise<void> {
+    return new Promise(resolve => {
+      this.written = resolve
+    })
+  }
+
+  private async flushed(): Promise<void> {
+    while (this.waiting.length > 0) await this.someWritten()
+  }
+
+  private take(frame: IncomingFrame): void {
+    if ('tooLong' in frame) {
+      const { frameBytes: limitBytes } = this.host.limits
+      const message = `a frame may hold ${limitBytes} bytes at most`
+      if (frame.id === undefined) this.refuse(null, new WireError('parseError', message))
+      else this.refuse(frame.id, new WireError('inputTooLarge', message, { limitBytes }))
+      return
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(frame.text)
+    } catch {
+      this.refuse(null, new WireError('parseError', 'the frame is not JSON'))
+      return
+    }
+    const parsed = envelopeSchema.safeParse(value)
+    if (!parsed.success) {
+      this.refuse(idOf(value), new WireError('invalidRequest', 'the frame is no JSON-RPC 2.0 object'))
+      return
+    }
+    const { id, method, params = {} } = parsed.data
+    if (method === undefined) {
+      // Receipts say that a client shows what it was asked, and change nothing, errors included.
+      if (!('result' in parsed.data) && !('error' in parsed.data))
+        this.refuse(
+          id ?? null,
+          new WireError('invalidRequest', 'the frame is neither a request nor a response'),
+        )
+      return
+    }
+    if (id === undefined) this.hear(method, params)
+    else if (id === null)
+      this.refuse(null, new WireError('invalidRequest', 'the id of a request must not be null'))
+    else this.answer(id, method, params)
+  }
+
+  private hear(method: string, params: object): void {
+    if (method === 'initialized') {
+      if (this.client === undefined) return
+      this.ready = true
+      this.wake()
+      return
+    }
+    if (method !== 'userInput/engaged' || this.client === undefined) return
+    const parsed = CLIENT_NOTIFICATIONS['userInput/engaged'].safeParse(params)
+    if (!parsed.success) return
+    const { sessionId, userInputId } = parsed.data
+    this.track(this.engage(sessionId, userInputId))
+  }
+
+  private async engage(sessionId: string, userInputId: string): Promise<void> {
+    const { core } = this.host.deps.inbox
+    const request = await core.store.get(userInputId)
+    if (request?.session === sessionId) await core.engage(userInputId)
+  }
+
+  private answer(id: RequestId, method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method === 'initialize') {
+      this.initialize(id, params)
+      return
+    }
+    if (this.client === undefined) {
+      this.refuse(id, new WireError('notInitialized', 'send initialize first'))
+      return
+    }
+    if (this.inFlight.size >= this.host.limits.requestsInFlight) {
+      this.refuse(id, new WireError('overloaded', 'too many requests at once; send it again in a moment'))
+      return
+    }
+    this.track(dispatch({ id, method, params, connection: this, host: this.host, peer: this.client }))
+  }
+
+  private track(working: Promise<void>): void {
+    const tracked = working
+      .catch((error: unknown) => this.host.deps.report(error))
+      .finally(() => this.inFlight.delete(tracked))
+    this.inFlight.add(tracked)
+  }
+
+  private initialize(id: RequestId, params: object): void {
+    if (this.client !== undefined) {
+      this.refuse(id, new WireError('alreadyInitialized', 'this connection was initialized before'))
+      return
+    }
+    const parsed = initializeParamsSchema.safeParse(params)
+    if (!parsed.success) {
+      this.refuse(id, new WireError('invalidParams', z.prettifyError(parsed.error)))
+      return
+    }
+    this.client = parsed.data
+    const { optOutNotificationMethods = [], requestedCapabilities = [] } = parsed.data.capabilities ?? {}
+    this.optedOut = new Set(optOutNotificationMethods.filter(each => !NEVER_LEFT_OUT.has(each)))
+    this.granted = requestedCapabilities.filter(name => GRANTED.includes(name))
+    this.respond(id, {
+      ...this.host.info,
+      grantedCapabilities: [...this.granted],
+      // There is nothing experimental here to switch on.
+      experimentalApi: false,
+    })
+  }
+}
+
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set([
+  'approval/request',
+  'userInput/request',
+  'approval/resolved',
+  'userInput/settled',
+  'view/gap',
+])
+
+function idOf(value: unknown): RequestId | null {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return null
+  return requestIdSchema.safeParse(value.id).data ?? null
+}
+
+function toNotification(method: string, params: object, emittedAtMs: number): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params, emittedAtMs })
+}
+
+// Written out once for all who are told.
+const written = new WeakMap<ViewEvent, string>()
+
+function frameOfEvent(event: ViewEvent, emittedAtMs: number): string {
+  let start = written.get(event)
+  if (start === undefined) {
+    start = JSON.stringify({ jsonrpc: '2.0', method: event.method, params: event.params }).slice(0, -1)
+    written.set(event, start)
+  }
+  return `${start},"emittedAtMs":${emittedAtMs}}`
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { WireError, type SessionResumeParams } from '../protocol/index.ts'
+import { parseCursor, type ViewPosition } from './cursor.ts'
+import type { Handlers } from './dispatch.ts'
+import type { SessionRecord } from './session-store.ts'
+import { historyOf, lastTurnOf, lookOf, modeOf, pointersOf, toWireSession } from './session-view.ts'
+import type { ViewLog } from './view-log.ts'
+
+type SessionMethod = 'session/start' | 'session/resume' | 'session/read'
+
+/** The longest name of a session, in UTF-16 units. */
+const LONGEST_ID = 200
+
+export const sessionMethods: Pick<Handlers, SessionMethod> = {
+  async 'session/start'(call) {
+    const { host, commandId, params, peer, connection } = call
+    const { deps } = host
+    refuseServers(params.config)
+    const { sessionId = sessionIdOf(commandId), workspaceRoot = null, workspaceRoots, approvalMode } = params
+    if (sessionId.trim() === '' || sessionId.length > LONGEST_ID || /[\u0000-\u001F]|\p{Cs}/u.test(sessionId))
+      throw new WireError('invalidParams', `sessionId: expected 1 to ${LONGEST_ID} characters that show`)
+    const known = await deps.sessions.session(sessionId)
+    // Done before by a host that could not say so any more.
+    const before = known?.value.commandId === commandId ? known.value : undefined
+    const record: SessionRecord = before ?? {
+      sessionId,
+      commandId,
+      createdAt: deps.now(),
+      workspaceRoot: workspaceRoot ?? workspaceRoots?.[0] ?? null,
+      ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
+      modelId: params.modelId ?? deps.agent?.model?.modelId ?? null,
+      providerId: params.providerId ?? deps.agent?.model?.providerId ?? null,
+      createdByClient: peer.clientInfo,
+    }
+    const held =
+      before === undefined
+        ? await host.open(record, writes => deps.sessions.write(writes))
+        : await host.hold(before.sessionId)
+    if (held === undefined) {
+      throw new WireError('commandRejected', 'there is a session of this id already; resume it', {
+        commandId,
+        reason: 'session_id_conflict',
+        sessionId,
+      })
+    }
+    const { session } = held
+    await session.command(async () => {
+      if (approvalMode !== undefined && approvalMode !== null)
+        await deps.approvals.setMode(session.id, approvalMode)
+      const look = lookOf(session)
+      const wire = toWireSession(deps, look, await modeOf(deps, look, true), true)
+      const result = { session: wire, viewCursor: session.log.cursor }
+      await call.acknowledge(result)
+      host.tellStarted(connection, { session: wire })
+      call.reply(result)
+      connection.subscribe(session, { n: session.log.head, k: 0 })
+    })
+  },
+
+  async 'session/resume'({ host, params, connection, reply }) {
+    refuseServers(params.config)
+    const { session } = await host.hold(params.sessionId)
+    await session.command(async () => {
+      const look = lookOf(session)
+      const mode = await modeOf(host.deps, look)
+      const from = placeOf(session.log, params)
+      const wanted = from === undefined ? { ...params, cursor: undefined } : params
+      const lastTurn = lastTurnOf(session.state)
+      reply({
+        session: toWireSession(host.deps, look, mode, true),
+        viewCursor: session.log.cursor,
+        history: historyOf(look, mode, wanted),
+        pendingRequests: pointersOf(session.state),
+        ...(lastTurn === undefined ? {} : { lastTurn }),
+      })
+      const place = from ?? { n: session.log.head, k: 0 }
+      connection.subscribe(session, place)
+      // What was opened behind that place is asked with its event.
+      connection.askAgain(session, place)
+    })
+  },
+
+  async 'session/read'({ host, params, reply }) {
+    const { sessionId } = params
+    const held = host.isHeld(sessionId)
+    const look = held ? lookOf((await host.loaded(sessionId)).session) : await host.look(sessionId)
+    const mode = await modeOf(host.deps, look)
+    const lastTurn = lastTurnOf(look.state)
+    reply({
+      session: toWireSession(host.deps, look, mode, held),
+      viewCursor: look.log.cursor,
+      history: historyOf(look, mode, { excludeItems: params.excludeItems }),
+      pendingRequests: pointersOf(look.state),
+      ...(lastTurn === undefined ? {} : { lastTurn }),
+    })
+  },
+}
+
+/** The id of a session whose client names none: made of the command's, so that the command done again finds it. */
+function sessionIdOf(commandId: string): string {
+  const random = createHash('sha256').update(commandId).digest().subarray(0, 16)
+  return uuidv7({ msecs: Number.parseInt(commandId.replaceAll('-', '').slice(0, 12), 16), random })
+}
+
+// A real cursor that is too far ahead falls back to the snapshot, as one that is stale does.
+function placeOf(log: ViewLog, { sessionId, cursor }: SessionResumeParams): ViewPosition | undefined {
+  if (cursor === undefined || cursor === null) return undefined
+  const place = parseCursor(sessionId, cursor)
+  if (place === 'foreign')
+    throw new WireError('sessionStreamMismatch', 'the cursor is of another session', { sessionId })
+  if (place === 'malformed') throw new WireError('invalidParams', 'cursor: expected one that this host gave')
+  return place.n > log.head ? undefined : place
+}
+
+function refuseServers(config: { readonly mcpServers?: unknown } | undefined): void {
+  if (config?.mcpServers !== undefined)
+    throw new WireError('capabilityRequired', 'this host runs no MCP servers for a session', {
+      capability: 'sessionMcp',
+    })
+}

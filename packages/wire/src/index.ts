@@ -1,0 +1,8 @@
+export { FRAME_LIMIT_BYTES, type FrameChannel, type IncomingFrame } from './channel.ts'
+export type { AgentMessage, AgentToolCall, AgentTurn, SessionAgent, TurnReport } from './host/agent.ts'
+export { LIMITS, type WireLimits } from './host/host.ts'
+export { WireService, WireService as default, type WireConfig } from './host/service.ts'
+export { TurnStopped } from './host/turn-stopped.ts'
+export { ndjsonChannel, type DuplexTransport } from './ndjson.ts'
+export { stdioChannel } from './stdio-channel.ts'
+export { acceptWebSocket } from './web-socket-server.ts'

@@ -1,0 +1,7 @@
+import { library } from '../../tsup.base.ts'
+
+export default library({
+  index: 'src/index.ts',
+  client: 'src/client-entry.ts',
+  protocol: 'src/protocol/index.ts',
+})
