@@ -8,7 +8,7 @@ const BANDS = [
   ['handraise'],
   ['wire', 'mcp', 'acp', 'thread', 'provider-web'],
   ['user-approvals', 'inbox-sqlite', 'inbox-postgres', 'notices'],
-  ['inbox', 'tool-ask-user', 'provider-terminal', 'provider-auto'],
+  ['inbox', 'tool-ask-user', 'elicitation', 'provider-terminal', 'provider-auto'],
   ['user-questions', 'agents', 'tools'],
 ]
 // The core stands on these alone.

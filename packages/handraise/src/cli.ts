@@ -8,6 +8,7 @@ import { CommandError } from './command-error.ts'
 import type { AskOptions } from './commands/ask.ts'
 import type { RulesOptions } from './commands/rules.ts'
 import type { ServeOptions } from './commands/serve.ts'
+import type { WireOptions } from './commands/wire.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { writeLine } from './json-line.ts'
 import { handleSignals } from './signals.ts'
@@ -22,6 +23,8 @@ const NOTIFY =
   'a shell command to run for each question, with a notice of it as one line of JSON on its input'
 const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
 const DB = ['--db <file>', 'the database; default: handraise/inbox.db where this system keeps data'] as const
+const MEMORY = ['--memory', 'keep nothing on disk'] as const
+const AGENT = ['--agent <module>', 'an ES module with the agent that runs turns'] as const
 
 let exitCode: ExitCode = EXIT.answered
 
@@ -89,15 +92,34 @@ program
   .command('serve')
   .description('keep an inbox and serve it on this machine, until Ctrl-C')
   .option(...DB)
-  .option('--memory', 'keep nothing on disk')
+  .option(...MEMORY)
   .option('--port <number>', 'default: the one it had before, else any', readPort)
-  .option('--json', 'say where it listens as one line of JSON, {"url","token","page"}')
+  .option('--json', 'say where it listens as one line of JSON, {"url","token","page","wire"}')
   .option('--open', 'open the page in the browser')
   .option('--notify <command>', NOTIFY)
   .option('--notify-text', NOTIFY_TEXT)
   .option('--no-bell', 'no bell in this terminal when a question comes')
+  .option(...AGENT)
   .action(async (options: ServeOptions) => {
     exitCode = await (await import('./commands/serve.ts')).serve(options)
+  })
+
+program
+  .command('wire')
+  .description(
+    'host sessions for the client that starts it: frames of the wire protocol on standard input and output',
+  )
+  .option(...DB)
+  .option(...MEMORY)
+  .option(...AGENT)
+  .addHelpText(
+    'after',
+    `
+Ends with its standard input, or with a signal. Exit: 0 done, 1 internal fault, 2 bad usage, 3 no agent comes from the module, or
+the database cannot be opened. Standard output holds frames and nothing else.`,
+  )
+  .action(async (options: WireOptions) => {
+    exitCode = await (await import('./commands/wire.ts')).wire(options)
   })
 
 const inboxCommand = (name: string, description: string): Command =>

@@ -8,6 +8,8 @@ const EXIT_OF_CODE = {
   ALREADY_SETTLED: EXIT.alreadySettled,
   SIGNALLED: EXIT.signalled,
   INTERNAL: EXIT.internal,
+  /** What a host was to be set up with is not there, or cannot be used. */
+  BAD_CONFIG: EXIT.badConfig,
 } as const
 
 /** Why a command cannot go on, other than by how an ask ended. */

@@ -6,6 +6,8 @@ export const EXIT = {
   internal: 1,
   badInput: 2,
   cancelled: 3,
+  /** Of `wire` and `serve`, which cancel nothing; 3 is what the protocol of `wire` has for it. */
+  badConfig: 3,
   timedOut: 4,
   unavailable: 5,
   alreadySettled: 6,

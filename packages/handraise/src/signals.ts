@@ -13,6 +13,13 @@ const stopEarly: Handler = signal => {
 
 let current: Handler = stopEarly
 
+/** Resolves when a signal says to stop. */
+export function untilStopped(): Promise<void> {
+  return new Promise(stop => {
+    handleSignals(() => stop())
+  })
+}
+
 /** Lets `handler` decide what a signal means, until the returned function is called. */
 export function handleSignals(handler: Handler = stopEarly): () => void {
   const before = current

@@ -8,6 +8,8 @@ export interface Served {
   readonly url: string
   readonly token: string
   readonly page: string
+  /** The address of its WebSocket. */
+  readonly wire: string
   readonly ended: Promise<number | null>
   /** What it has written to standard error so far. */
   stderr(): string
@@ -31,6 +33,6 @@ export async function serveIn(env: NodeJS.ProcessEnv, ...args: string[]): Promis
     createInterface({ input: child.stdout }).once('line', resolve)
     child.once('exit', code => reject(new Error(`serve ended with ${code}: ${stderr}`)))
   })
-  const { url, token, page } = JSON.parse(line) as { url: string; token: string; page: string }
-  return { child, url, token, page, ended, stderr: () => stderr }
+  const { url, token, page, wire } = JSON.parse(line) as Record<'url' | 'token' | 'page' | 'wire', string>
+  return { child, url, token, page, wire, ended, stderr: () => stderr }
 }

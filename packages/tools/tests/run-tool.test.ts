@@ -129,3 +129,39 @@ describe('the arguments of a tool', () => {
     expect(executed).toBe(false)
   })
 })
+
+describe('that a call is about to run', () => {
+  const told = async (more: Partial<ToolDefinition<{ n: number }>>, raw: unknown, letPass: boolean) => {
+    const order: string[] = []
+    const guard = () => {
+      order.push('guard')
+      return letPass ? undefined : toRefusal()
+    }
+    const execute = () => void order.push('execute')
+    await runTool(
+      toolOf({ execute, permission: () => ({}), ...more }),
+      raw,
+      { ...CALL, onRun: () => void order.push('told') },
+      [guard],
+    )
+    return order
+  }
+  const toRefusal = () => ({
+    isError: true as const,
+    error: { name: 'Error', code: 'NO', message: 'no' },
+    content: 'Error: no',
+  })
+
+  test('is told once, behind the guards and before the tool', async () => {
+    expect(await told({}, { n: 1 }, true)).toEqual(['guard', 'told', 'execute'])
+  })
+
+  test('is not told of a call that a guard refuses, or whose arguments are wrong', async () => {
+    expect(await told({}, { n: 1 }, false)).toEqual(['guard'])
+    expect(await told({}, { n: 'one' }, true)).toEqual([])
+  })
+
+  test('is told of a call that needs no permission', async () => {
+    expect(await told({ permission: () => undefined }, { n: 1 }, true)).toEqual(['told', 'execute'])
+  })
+})

@@ -1,7 +1,7 @@
 import type { RequestId } from './protocol/index.ts'
 
 /** How far into an oversized frame it is looked for an id, in bytes. */
-export const HEAD_BYTES = 4096
+const HEAD_BYTES = 4096
 
 /** Counts the bytes of UTF-8 of a text that comes in pieces, which may part a pair of surrogates. */
 export class Utf8Counter {

@@ -47,8 +47,8 @@ export interface WebSocketChannelOptions {
   /** The longest frame either way, in bytes of UTF-8. Default 10 MiB. */
   readonly limitBytes?: number | undefined
   /**
-   * How many frames may wait to be read. With more a socket of `ws` is paused; one of a browser cannot be, and is closed
-   * with 4013. Default 1,000.
+   * How many frames may wait to be read. With more a socket of `ws` is paused, as it is with more text than one frame may
+   * have; one of a browser cannot be, and is closed with 4013. Default 1,000.
    */
   readonly maxWaiting?: number | undefined
   readonly clock?: Clock | undefined
@@ -82,6 +82,8 @@ class WebSocketChannel implements FrameChannel {
   private readonly maxWaiting: number
   private readonly clock: Clock
   private readonly waiting: IncomingFrame[] = []
+  /** How much text waits, in UTF-16 units. */
+  private waitingLength = 0
   private wakeReader = (): void => {}
   /** What waits to be let go on, or to be told that the socket is gone. */
   private readonly senders = new Set<() => void>()
@@ -165,15 +167,21 @@ class WebSocketChannel implements FrameChannel {
   private readonly onMessage = ({ data }: WebSocketEvent): void => {
     if (this.gone !== undefined) return
     const text = typeof data === 'string' ? data : ''
-    this.waiting.push(isLongerThan(text, this.limitBytes) ? readOversized(text, this.limitBytes) : { text })
+    const frame = isLongerThan(text, this.limitBytes) ? readOversized(text, this.limitBytes) : { text }
+    this.waiting.push(frame)
+    this.waitingLength += lengthOf(frame)
     this.wakeReader()
-    if (this.waiting.length <= this.maxWaiting || this.paused) return
     if (isOfNode(this.socket)) {
+      if (this.paused || !this.hasMoreThan(1)) return
       this.paused = true
       this.socket.pause()
-    } else {
+    } else if (this.waiting.length > this.maxWaiting) {
       this.end(new Error('more frames came than were read'), TOO_MANY_UNREAD)
     }
+  }
+
+  private hasMoreThan(share: number): boolean {
+    return this.waiting.length > this.maxWaiting * share || this.waitingLength > this.limitBytes * share
   }
 
   private resume(): void {
@@ -199,7 +207,8 @@ class WebSocketChannel implements FrameChannel {
     for (;;) {
       const frame = this.waiting.shift()
       if (frame !== undefined) {
-        if (this.waiting.length <= this.maxWaiting / 2) this.resume()
+        this.waitingLength -= lengthOf(frame)
+        if (!this.hasMoreThan(0.5)) this.resume()
         yield frame
         continue
       }
@@ -209,6 +218,10 @@ class WebSocketChannel implements FrameChannel {
       })
     }
   }
+}
+
+function lengthOf(frame: IncomingFrame): number {
+  return 'text' in frame ? frame.text.length : 0
 }
 
 function isOfNode(socket: WebSocketLike): socket is NodeWebSocket {

@@ -84,8 +84,8 @@ function keepAlive(webSocket: WebSocket, heartbeatMs: number, clock: Clock): voi
     heard = true
   }
   const judge = (): void => {
+    if (!heard) return webSocket.terminate()
     // While it is paused nothing is heard, alive or not.
-    if (!heard && !webSocket.isPaused) return webSocket.terminate()
     heard = webSocket.isPaused
     webSocket.ping()
     callOff = clock.after(heartbeatMs, beat)

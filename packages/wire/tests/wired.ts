@@ -39,7 +39,7 @@ export async function host({
   const told = report ?? ((error: unknown) => void unheard.push(error))
   ctx.logger.exporter({ export: ({ args }) => void args.forEach(told) })
   await ctx.plugin(ToolService)
-  await ctx.plugin(UserQuestionService)
+  await ctx.plugin(UserQuestionService, clock === undefined ? {} : { clock })
   const inbox = await ctx.plugin(InboxService, { store, ...(clock === undefined ? {} : { clock }) })
   await ctx.plugin(UserApprovalService)
   await ctx.plugin(guardTools)

@@ -1,16 +1,18 @@
-import { InboxService, MemoryStore } from '@handraise/inbox'
-import { InboxServerError, pageUrl, type InboxServer } from '@handraise/provider-web'
+import { MemoryStore } from '@handraise/inbox'
+import { InboxServerError, pageUrl, type InboxServer, type UpgradeHandler } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
-import { UserApprovalService } from '@handraise/user-approvals'
-import { UserQuestionService } from '@handraise/user-questions'
+import { acceptWebSocket } from '@handraise/wire'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
 import { databaseFile, openDatabase } from '../database-file.ts'
+import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
-import { handleSignals } from '../signals.ts'
-import { onTrouble } from '../trouble.ts'
+import { mountStack, mountWire, type WireHost } from '../mount-wire.ts'
+import { untilStopped } from '../signals.ts'
+import { takeStandardOutput } from '../standard-output.ts'
+import { holdTrouble } from '../trouble.ts'
 
 export interface ServeOptions extends NoticeChoice {
   /** The database file. */
@@ -20,76 +22,93 @@ export interface ServeOptions extends NoticeChoice {
   readonly json?: boolean | undefined
   /** Opens the page in a browser. */
   readonly open?: boolean | undefined
+  /** The module of the agent that runs sessions here. */
+  readonly agent?: string | undefined
 }
 
 /** `handraise serve`: keeps an inbox and serves it until it is told to stop. */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { db, port, memory, json, open } = options
+  const { db, port, memory, json, open, agent } = options
   if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
   const file = memory === true ? undefined : databaseFile(db)
+  // What an agent prints is nothing this command says.
+  const output = agent === undefined ? process.stdout : takeStandardOutput()
   const stopped = untilStopped()
   const ctx = new Context()
-  await ctx.plugin(UserQuestionService)
+  const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
   const store = file === undefined ? new MemoryStore() : await openDatabase(file)
-  await ctx.plugin(InboxService, { store, viewer: 'wait' })
-  // Nothing here asks for permission; agents on the same inbox do, and are answered here.
-  await ctx.plugin(UserApprovalService)
+  await mountStack(ctx, store)
   let page = ''
+  let wire: WireHost | undefined
   try {
     // Before anybody can ask.
     await mountNotices(ctx, options, process.stderr)
-    await listen(ctx, file, port, server => {
+    wire = await mountWire(ctx, { agent, file, adopt: true })
+    await listen(ctx, { file, port, wire }, server => {
       page = pageUrl(server)
-      announce(server, page, file, json === true)
+      announce(output, server, page, file, json === true)
     })
   } catch (error) {
     await ctx.fiber.dispose()
+    endSoon()
     if (InboxServerError.isInstance(error))
       throw new CommandError('INTERNAL', error.message, { cause: error })
     throw error
   }
-  // From here on; what goes wrong before is what the command ends with.
-  onTrouble(ctx, line => process.stderr.write(line))
+  tellTrouble()
   if (open === true) void (await import('../open-page.ts')).openPage(page)
   await stopped
+  // The server waits for what is connected to it.
+  await wire.dispose()
   await ctx.fiber.dispose()
+  endSoon()
   return EXIT.answered
+}
+
+interface Serving {
+  readonly file: string | undefined
+  readonly port: number | undefined
+  readonly wire: WireHost
 }
 
 async function listen(
   ctx: Context,
-  file: string | undefined,
-  port: number | undefined,
+  { file, port, wire }: Serving,
   onListening: (server: InboxServer) => void,
 ): Promise<void> {
   const stateFile = file === undefined ? {} : { stateFile: `${file}.server.json` }
-  await ctx.plugin(providerWeb, { ...stateFile, ...(port === undefined ? {} : { port }), onListening })
+  const toWire: UpgradeHandler = async (request, socket, head) => {
+    await wire.service.serve(await acceptWebSocket(request, socket, head))
+  }
+  await ctx.plugin(providerWeb, {
+    ...stateFile,
+    ...(port === undefined ? {} : { port }),
+    upgrades: { '/wire': toWire },
+    onListening,
+  })
 }
 
 function announce(
+  output: NodeJS.WritableStream,
   { url, token }: InboxServer,
   page: string,
   file: string | undefined,
   asJson: boolean,
 ): void {
+  const wire = Object.assign(new URL('wire', url), { protocol: 'ws:' }).href
   if (asJson) {
-    writeLine(process.stdout, { url, token, page })
+    writeLine(output, { url, token, page, wire })
     return
   }
-  process.stdout.write(
+  output.write(
     [
       `inbox:  ${url}`,
       `token:  ${token}`,
       `page:   ${page}`,
+      `wire:   ${wire}`,
       `kept:   ${file ?? 'in memory, until this process ends'}`,
       'Ctrl-C stops it; what has a key stays.',
       '',
     ].join('\n'),
   )
-}
-
-function untilStopped(): Promise<void> {
-  return new Promise(stop => {
-    handleSignals(() => stop())
-  })
 }

@@ -65,7 +65,7 @@ export class Dispatch implements ConnectionHandlers {
     const request = this.readRequest(method, params)
     this.requests.tell(request)
     const handler = this.requestHandler
-    if (handler === undefined) throw new WireError('methodNotFound', `nothing here handles ${method}`)
+    if (handler === undefined) throw notFound(`nothing here handles ${method}`)
     try {
       return await handler(request)
     } catch (error) {
@@ -90,7 +90,11 @@ export class Dispatch implements ConnectionHandlers {
       this.fault(error)
       throw new WireError('invalidParams', `the params of ${method} are not those of the protocol`)
     }
-    if (request === undefined) throw new WireError('methodNotFound', `this client does not know ${method}`)
+    if (request === undefined) throw notFound(`this client does not know ${method}`)
     return request
   }
+}
+
+function notFound(message: string): WireError {
+  return new WireError('methodNotFound', message, { retryable: false })
 }

@@ -44,6 +44,8 @@ export class PendingView {
   private readonly recent = new RecentEvents()
   private readonly steps: Step[] = []
   private isBusy = false
+  // They are told when what was loaded is shown.
+  private readonly loaded: (() => void)[] = []
   private readonly listeners: Listeners<PendingView>
   private readonly stopped = new AbortController()
   private readonly unsubscribe: readonly (() => void)[]
@@ -122,7 +124,7 @@ export class PendingView {
       }
       this.show()
       if ('gap' in step) await this.fill(step.gap)
-      else await this.list().then(() => step.load(), step.load)
+      else await this.list().then(() => void this.loaded.push(step.load), step.load)
     }
     this.isBusy = false
     this.show()
@@ -174,9 +176,10 @@ export class PendingView {
   }
 
   private show(): void {
-    if (this.shown === this.state) return
+    const isChanged = this.shown !== this.state
     this.shown = this.state
-    this.listeners.tell(this)
+    for (const resolve of this.loaded.splice(0)) resolve()
+    if (isChanged) this.listeners.tell(this)
   }
 }
 
@@ -186,5 +189,5 @@ export function pendingView(client: WireClient, sessionId: string): PendingView 
 }
 
 function isTransient(error: unknown): boolean {
-  return WireError.isInstance(error) && error.data.retryable === true
+  return WireError.isInstance(error) && error.retryable
 }

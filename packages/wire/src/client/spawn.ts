@@ -33,7 +33,7 @@ export interface SpawnedHost {
   readonly exited: Promise<HostExit>
   /**
    * Ends the host: closes its input and lets it finish, asks it with SIGTERM after `shutdownTimeoutMs`, and kills it 2 s
-   * after that. What it says meanwhile is read still. Resolves when it has ended.
+   * after that. What it says meanwhile is read still, so use this rather than to close the client. Resolves when it has ended.
    */
   shutdown(): Promise<HostExit>
 }

@@ -190,7 +190,7 @@ function isKnown(method: string): method is Method {
 }
 
 function hasNoRoom(error: unknown): boolean {
-  if (!WireError.isInstance(error) || error.data.retryable === false) return false
+  if (!WireError.isInstance(error) || !error.retryable) return false
   const { code, kind } = error
   return (code === -32_001 && kind === 'overloaded') || (code === -32_031 && kind === 'backpressured')
 }

@@ -116,7 +116,7 @@ function toWireSubject(
       return {
         ...named,
         command: plain ? subject.command : nameOf(subject),
-        ...(requirement.total === 1 ? {} : { stages: stagesOf(subject, approvalId, requirement.total) }),
+        ...(requirement.total === 1 ? {} : { stages: stagesOf(subject, approvalId, requirement) }),
       }
     }
     case 'fileAccess': {
@@ -143,15 +143,20 @@ function toWireSubject(
   }
 }
 
-function stagesOf(subject: Subject, approvalId: string, totalStages: number): ApprovalStage[] {
+function stagesOf(
+  subject: Subject,
+  approvalId: string,
+  { index, total }: ApprovalPayload['requirement'],
+): ApprovalStage[] {
   if (subject.kind !== 'shell') return []
   return readShell(subject.command).map(({ argv, argvComplete }, position) => ({
     argv: [...argv],
     argvComplete,
     position,
     requirementId: { approvalId, sourceIndex: position },
-    resolution: { kind: 'required' },
-    totalStages,
+    // One that comes before the one that is asked about was allowed, by a person or by a rule.
+    resolution: { kind: position < index ? 'allowed' : 'required' },
+    totalStages: total,
   }))
 }
 

@@ -27,6 +27,8 @@ export interface Intake {
   readonly method: string
   readonly digest: string
   readonly at: number
+  /** It was taken in before, and may have been done. */
+  readonly again: boolean
 }
 
 /**
@@ -52,7 +54,8 @@ export class CommandLedger {
     if (known === undefined) {
       const intake = { method, digest, at: this.now() }
       const write = { namespace: COMMANDS, key: commandId, value: intake, expectedVersion: 0 }
-      if ((await this.store.writeRecords([write])) === undefined) return { commandId, ...intake }
+      if ((await this.store.writeRecords([write])) === undefined)
+        return { commandId, ...intake, again: false }
       return this.take(commandId, method, params)
     }
     if (known.method !== method || known.digest !== digest) {
@@ -65,7 +68,7 @@ export class CommandLedger {
         },
       )
     }
-    return known.ack ?? { commandId, method, digest, at: known.at }
+    return known.ack ?? { commandId, method, digest, at: known.at, again: true }
   }
 
   /** The write that gives a command its ack, to be done together with what the command does. */

@@ -10,7 +10,9 @@ import {
   type RequestId,
 } from '../protocol/index.ts'
 import { dispatch } from './dispatch.ts'
+import { isTooDeep, MOST_NESTED } from './frame-depth.ts'
 import type { WireHost } from './host.ts'
+import { Outlet } from './outlet.ts'
 import type { Session } from './session.ts'
 import { requestOf, requestsOf, Subscription, type Outgoing } from './subscription.ts'
 import type { ViewPosition } from './cursor.ts'
@@ -42,10 +44,13 @@ export interface Peer {
 export class Connection {
   private readonly channel: FrameChannel
   private readonly host: WireHost
-  private readonly waiting: string[] = []
+  private readonly clock: Clock
+  private readonly outlet: Outlet
   private readonly statuses = new Map<string, object>()
   private readonly subscriptions = new Map<string, Subscription>()
   private readonly inFlight = new Set<Promise<void>>()
+  /** Asks what is to be asked once the client is ready, by session. */
+  private readonly toAsk = new Map<string, () => void>()
   private client: InitializeParams | undefined
   private optedOut: ReadonlySet<string> = new Set()
   private granted: readonly string[] = []
@@ -58,6 +63,17 @@ export class Connection {
   constructor(channel: FrameChannel, host: WireHost) {
     this.channel = channel
     this.host = host
+    this.clock = host.deps.inbox.core.clock
+    const { stallMs, lagEvents } = host.limits
+    this.outlet = new Outlet({
+      channel,
+      clock: this.clock,
+      pull: () => this.nextFrame(),
+      stallMs,
+      onStall: () => {
+        for (const subscription of this.subscriptions.values()) subscription.skip(lagEvents)
+      },
+    })
   }
 
   /** True of a client that looks at a session and shows what is asked there. */
@@ -76,31 +92,40 @@ export class Connection {
 
   /** Reads and writes until the client is gone, or the connection is ended. */
   async run(): Promise<void> {
-    const writing = this.write()
+    const writing = this.outlet.run().catch(() => this.end())
     try {
       for await (const frame of this.channel.incoming) {
         if (this.ended) break
         this.take(frame)
-        if (this.waiting.length > MOST_WAITING) await this.someWritten()
+        // Whoever does not read is not listened to either.
+        await this.outlet.room(MOST_WAITING)
       }
     } catch (error) {
       this.host.deps.report(error)
     }
     // What was asked is answered still, unless that takes too long.
     await within(this.clock, DRAIN_MS, Promise.allSettled(this.inFlight))
-    await this.end()
+    this.end()
+    await within(this.clock, FLUSH_MS, writing)
+    this.channel.close()
     await writing
   }
 
-  /** Ends the connection, once what waits has been written, or has not been for too long. */
-  async end(): Promise<void> {
+  /** Takes no more, and lets go of what the client looks at; `run` ends soon after. */
+  end(): void {
     if (this.ended) return
     this.ended = true
     for (const sessionId of this.subscriptions.keys()) this.unsubscribe(sessionId)
-    this.wake()
-    await within(this.clock, FLUSH_MS, this.flushed())
+    this.outlet.end()
+  }
+
+  /** Ends the connection from this side, once what waits has been read, or has not been for too long. */
+  async close(): Promise<void> {
+    // What was asked is answered first, such as by saying that this host is shutting down.
+    await within(this.clock, FLUSH_MS, Promise.allSettled(this.inFlight))
+    this.end()
+    await within(this.clock, FLUSH_MS, this.outlet.drained())
     this.channel.close()
-    this.wake()
   }
 
   respond(id: RequestId, result: object): void {
@@ -115,12 +140,24 @@ export class Connection {
   }
 
   refuse(id: RequestId | null, error: WireError): void {
-    this.send(JSON.stringify({ jsonrpc: '2.0', id, error: error.toErrorObject() }))
+    const { code, kind } = error
+    const frameOf = (to: RequestId | null, told: object): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: to, error: told })
+    const frame = frameOf(id, error.toErrorObject())
+    if (!this.isTooLong(frame)) {
+      this.send(frame)
+      return
+    }
+    // What was sent may be too long to be told of, and so may its id.
+    const brief = { code, message: 'what was sent is too long to be told of', data: { kind } }
+    const short = frameOf(id, brief)
+    this.send(this.isTooLong(short) ? frameOf(null, brief) : short)
   }
 
   /** Tells the client something that is no part of a view. */
   notify(method: string, params: object): void {
-    if (this.ready && !this.optedOut.has(method))
+    // A client that does not read hears of what waits when it reads again, and not of everything that passed.
+    if (this.ready && !this.optedOut.has(method) && this.outlet.length < MOST_WAITING)
       this.send(toNotification(method, params, this.host.deps.now()))
   }
 
@@ -129,7 +166,7 @@ export class Connection {
     if (!this.ready || this.optedOut.has('session/statusChanged')) return
     this.statuses.delete(sessionId)
     this.statuses.set(sessionId, params)
-    this.wake()
+    this.outlet.more()
   }
 
   /** Sends the client all that follows a place in the view of a session, from now on. */
@@ -138,14 +175,14 @@ export class Connection {
     const subscription = new Subscription(
       session,
       position,
-      () => this.wake(),
+      () => this.outlet.more(),
       reason => {
         this.subscriptions.delete(session.id)
         this.notify('session/closed', { sessionId: session.id, reason, viewCursor: session.log.cursor })
       },
     )
     this.subscriptions.set(session.id, subscription)
-    this.wake()
+    this.outlet.more()
   }
 
   unsubscribe(sessionId: string): void {
@@ -162,6 +199,10 @@ export class Connection {
 
   /** Asks the client again what waits in a session and was opened before a place in its view. */
   askAgain(session: Session, before: ViewPosition): void {
+    if (!this.ready) {
+      this.toAsk.set(session.id, () => this.askAgain(session, before))
+      return
+    }
     for (const request of requestsOf(session, before.n)) this.ask(request)
   }
 
@@ -170,49 +211,13 @@ export class Connection {
     this.send(JSON.stringify({ jsonrpc: '2.0', id: this.host.nextRequestId(), method, params }))
   }
 
+  // What is longer than a frame may be can be told in none.
   private send(frame: string): void {
-    if (this.ended) return
-    this.waiting.push(frame)
-    this.wake()
-  }
-
-  private get clock(): Clock {
-    return this.host.deps.inbox.core.clock
-  }
-
-  private async write(): Promise<void> {
-    const { clock } = this
-    const { limits } = this.host
-    try {
-      for (;;) {
-        const frame = this.nextFrame()
-        if (frame === undefined) {
-          this.written()
-          if (this.ended) return
-          await new Promise<void>(resolve => {
-            this.wake = resolve
-          })
-          continue
-        }
-        const from = clock.now()
-        await this.channel.send(frame)
-        if (clock.now() - from >= limits.stallMs)
-          for (const subscription of this.subscriptions.values()) subscription.skip(limits.lagEvents)
-        this.written()
-      }
-    } catch {
-      // The client is gone; what waits in the sessions waits on.
-      this.waiting.length = 0
-      this.ended = true
-      for (const sessionId of this.subscriptions.keys()) this.unsubscribe(sessionId)
-      this.channel.close()
-      this.written()
-    }
+    if (!this.isTooLong(frame)) this.outlet.push(frame)
   }
 
   private nextFrame(): string | undefined {
-    const frame = this.waiting.shift()
-    if (frame !== undefined || !this.ready) return frame
+    if (!this.ready) return undefined
     const { now } = this.host.deps
     for (const [sessionId, params] of this.statuses) {
       this.statuses.delete(sessionId)
@@ -223,10 +228,12 @@ export class Connection {
         const request = requestOf(session, outgoing.event)
         if (request !== undefined) this.ask(request)
         if (!this.optedOut.has(outgoing.event.method)) return frameOfEvent(outgoing.event, now())
-        const asked = this.waiting.shift()
+        const asked = this.outlet.shift()
         if (asked !== undefined) return asked
-      } else if (!this.optedOut.has(outgoing.method))
-        return toNotification(outgoing.method, outgoing.params, now())
+      } else if (!this.optedOut.has(outgoing.method)) {
+        const frame = toNotification(outgoing.method, outgoing.params, now())
+        if (!this.isTooLong(frame)) return frame
+      }
     }
     return undefined
   }
@@ -246,16 +253,6 @@ export class Connection {
   private isTooLong(frame: string): boolean {
     const { frameBytes } = this.host.limits
     return frame.length * 3 > frameBytes && Buffer.byteLength(frame) > frameBytes
-  }
-
-  private someWritten(): Promise<void> {
-    return new Promise(resolve => {
-      this.written = resolve
-    })
-  }
-
-  private async flushed(): Promise<void> {
-    while (this.waiting.length > 0) await this.someWritten()
   }
 
   private take(frame: IncomingFrame): void {
@@ -291,6 +288,8 @@ export class Connection {
     if (id === undefined) this.hear(method, params)
     else if (id === null)
       this.refuse(null, new WireError('invalidRequest', 'the id of a request must not be null'))
+    else if (isTooDeep(frame.text))
+      this.refuse(id, new WireError('invalidRequest', `a frame may be nested ${MOST_NESTED} deep at most`))
     else this.answer(id, method, params)
   }
 
@@ -298,7 +297,9 @@ export class Connection {
     if (method === 'initialized') {
       if (this.client === undefined) return
       this.ready = true
-      this.wake()
+      for (const ask of this.toAsk.values()) ask()
+      this.toAsk.clear()
+      this.outlet.more()
       return
     }
     if (method !== 'userInput/engaged' || this.client === undefined) return

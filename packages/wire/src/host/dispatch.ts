@@ -31,6 +31,8 @@ export interface Call<M extends Method> {
 /** One command: a request that changes something, under an id. */
 export interface CommandCall<M extends Method> extends Call<M> {
   readonly commandId: string
+  /** It was taken in before, by a host that may have done it and could not say so any more. */
+  readonly again: boolean
   /** The records by which the command gets its ack, to be written together with what it does. */
   readonly ack: (result: ResultOf<M>) => readonly RecordWrite[]
   /** Gives the command its ack by itself, where what it does was done before. */
@@ -140,6 +142,7 @@ function toCommandCall(intake: Intake, params: ParamsOf<Method>, request: Dispat
     ...request,
     params,
     commandId: intake.commandId,
+    again: intake.again,
     ack: result => [ledger.ackWrite(intake, { result })],
     acknowledge: result => ledger.settle(intake, { result }),
     reply: result => connection.respond(id, result),
@@ -179,6 +182,7 @@ async function askAgent({ id, method, params, host, connection }: Dispatched): P
   const answering = new AbortController()
   const stop = host.onClose(() => answering.abort())
   try {
+    answering.signal.throwIfAborted()
     const result = await agent?.request?.(method, params, answering.signal)
     if (result !== undefined) connection.respond(id, result)
     else if (capability !== undefined)

@@ -122,11 +122,12 @@ export class WireHost {
       await each.value.session.release('hostShutdown').catch(this.deps.report)
     }
     this.held.clear()
-    await Promise.all(Array.from(this.connections, connection => connection.end()))
+    await Promise.all(Array.from(this.connections, connection => connection.close()))
   }
 
-  /** Calls `run` when this host closes, unless the returned function was called before. */
+  /** Calls `run` when this host closes, at once when it has, unless the returned function was called before. */
   onClose(run: () => void): () => void {
+    if (this.closed) run()
     this.closing.add(run)
     return () => void this.closing.delete(run)
   }
@@ -168,13 +169,10 @@ export class WireHost {
     return holding
   }
 
-  /** Starts a session: writes it down with the records given, and holds it. */
-  async open(
-    record: SessionRecord,
-    write: (session: readonly ReturnType<typeof sessionWrite>[]) => Promise<boolean>,
-  ) {
+  /** Starts a session: writes it down, and holds it. `undefined` when there is one of that id. */
+  async open(record: SessionRecord): Promise<Held | undefined> {
     const owned = { ...record, owner: this.deps.inbox.core.hostId }
-    if (!(await write([sessionWrite(owned, 0)]))) return undefined
+    if (!(await this.deps.sessions.write([sessionWrite(owned, 0)]))) return undefined
     return this.hold(record.sessionId)
   }
 
@@ -217,8 +215,8 @@ export class WireHost {
     const turns = await deps.sessions.turns(sessionId)
     const session = new Session(kept, log, turns, deps)
     const runner = deps.agent === undefined ? undefined : new TurnRunner(session, deps, deps.agent)
-    await session.change(() => session.reconcile())
     const left = turns.find(({ turnId }) => turnId === session.state.activeTurn?.turnId)
+    await session.change(() => session.reconcile(runner !== undefined && left !== undefined))
     runner?.proceed(left)
     return { session, runner }
   }

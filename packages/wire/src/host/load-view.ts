@@ -13,7 +13,10 @@ export interface LoadedView {
 }
 
 /** Reads a session from the store; undefined when nothing is known of it. */
-export async function loadView(deps: WireDeps, sessionId: string): Promise<LoadedView | undefined> {
+export async function loadView(
+  deps: Pick<WireDeps, 'inbox' | 'sessions' | 'now'>,
+  sessionId: string,
+): Promise<LoadedView | undefined> {
   const { sessions, inbox } = deps
   const kept = await sessions.session(sessionId)
   const record = kept?.value ?? (await recordOfInbox(inbox, sessionId))

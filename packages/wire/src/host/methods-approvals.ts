@@ -36,10 +36,9 @@ export const approvalMethods: Pick<Handlers, ApprovalMethod> = {
     const { session } = await host.loaded(sessionId)
     await session.command(async () => {
       const before = await deps.approvals.mode(sessionId)
-      // A command that was done before its ack could be written has changed the mode already.
-      const done = session.state.modeChange?.commandId === commandId
-      if (before === mode && !done) {
-        const effectiveMode = await modeOf(deps, lookOf(session))
+      // One that was taken in before and has no ack may have set the mode already.
+      if (before === mode && !call.again) {
+        const effectiveMode = await modeOf(deps, lookOf(session), 'replay')
         const result = { commandId, status: 'accepted', applyOutcome: 'noop', effectiveMode }
         await call.acknowledge(result)
         call.reply(result)
@@ -50,9 +49,8 @@ export const approvalMethods: Pick<Handlers, ApprovalMethod> = {
       const effectiveMode = { mode, source, lastCommandId: commandId }
       const result = { commandId, status: 'accepted', applyOutcome: 'completed', effectiveMode }
       const body = { clientName: peer.clientInfo.name, commandId, mode, source }
-      if (done) await call.acknowledge(result)
-      call.reply(result)
-      if (!done) await session.append([{ method: 'session/approvalModeChanged', body }], call.ack(result))
+      const change = { method: 'session/approvalModeChanged', body }
+      await session.append([change], call.ack(result), () => call.reply(result))
     })
   },
 }

@@ -33,10 +33,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
       providerId: params.providerId ?? deps.agent?.model?.providerId ?? null,
       createdByClient: peer.clientInfo,
     }
-    const held =
-      before === undefined
-        ? await host.open(record, writes => deps.sessions.write(writes))
-        : await host.hold(before.sessionId)
+    const held = before === undefined ? await host.open(record) : await host.hold(before.sessionId)
     if (held === undefined) {
       throw new WireError('commandRejected', 'there is a session of this id already; resume it', {
         commandId,
@@ -49,7 +46,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
       if (approvalMode !== undefined && approvalMode !== null)
         await deps.approvals.setMode(session.id, approvalMode)
       const look = lookOf(session)
-      const wire = toWireSession(deps, look, await modeOf(deps, look, true), true)
+      const wire = toWireSession(deps, look, await modeOf(deps, look, 'startup'), true)
       const result = { session: wire, viewCursor: session.log.cursor }
       await call.acknowledge(result)
       host.tellStarted(connection, { session: wire })
@@ -63,9 +60,10 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
     const { session } = await host.hold(params.sessionId)
     await session.command(async () => {
       const look = lookOf(session)
-      const mode = await modeOf(host.deps, look)
+      const mode = await modeOf(host.deps, look, 'replay')
       const from = placeOf(session.log, params)
-      const wanted = from === undefined ? { ...params, cursor: undefined } : params
+      const fallsBack = from === undefined && typeof params.cursor === 'string'
+      const wanted = fallsBack ? { ...params, cursor: undefined, history: 'snapshot' as const } : params
       const lastTurn = lastTurnOf(session.state)
       reply({
         session: toWireSession(host.deps, look, mode, true),
@@ -85,7 +83,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
     const { sessionId } = params
     const held = host.isHeld(sessionId)
     const look = held ? lookOf((await host.loaded(sessionId)).session) : await host.look(sessionId)
-    const mode = await modeOf(host.deps, look)
+    const mode = await modeOf(host.deps, look, 'replay')
     const lastTurn = lastTurnOf(look.state)
     reply({
       session: toWireSession(host.deps, look, mode, held),

@@ -1,5 +1,5 @@
 import { InboxError, isSettled, QUESTIONS, type Decision, type InboxRequest } from '@handraise/inbox'
-import { isBlank, type Question } from '@handraise/user-questions/types'
+import { checkValue, isBlank, type Answer, type Issue, type Question } from '@handraise/user-questions/types'
 import { FREE_TEXT_LIMIT, WireError, type UserInputAnswer } from '../protocol/index.ts'
 import type { CommandCall, Handlers } from './dispatch.ts'
 import type { Session } from './session.ts'
@@ -95,7 +95,15 @@ function checked(
 ) {
   const check = fromWireAnswers(questions, given, partial)
   if (!check.ok) throw invalid(request, check.issues)
+  // The inbox checks all of them when they answer; of some it would keep those that hold, and lose the others unsaid.
+  const issues = partial ? check.answers.flatMap((answer, index) => faultsOf(questions, answer, index)) : []
+  if (issues.length > 0) throw invalid(request, issues)
   return check.answers
+}
+
+function faultsOf(questions: readonly Question[], answer: Answer, index: number): readonly Issue[] {
+  const question = questions.find(({ id }) => id === answer.id)
+  return question === undefined ? [] : checkValue(question, answer, `answers[${index}]`)
 }
 
 function invalid(

@@ -20,6 +20,8 @@ export interface RequestContext {
   readonly callOf: (callId: string) => CallPlace | undefined
   /** The request before this one of the same approval, when there was one. */
   readonly before: InboxRequest | undefined
+  /** A turn is about to go on here, whose calls are made again: what it asked is theirs. */
+  readonly goesOn?: boolean | undefined
   readonly now: number
 }
 
@@ -48,7 +50,7 @@ function eventsOfQuestions(request: InboxRequest, context: RequestContext): Even
   if (!isSettled(request)) return drafts
   const settled = toSettled(request)
   drafts.push({ method: 'userInput/settled', body: settled, turnId })
-  if (place.itemId === request.id) {
+  if (isAlone(request, place, context)) {
     const headers = questionsOf(request).map(({ id, header = '' }) => ({ id, header }))
     const item = completedItem(startedItem(place, now), endingOfQuestion(headers, settled), now)
     drafts.push({ method: 'item/completed', body: { item }, turnId })
@@ -59,7 +61,8 @@ function eventsOfQuestions(request: InboxRequest, context: RequestContext): Even
 function eventsOfApproval(request: InboxRequest, context: RequestContext): EventDraft[] {
   const { state, now } = context
   const callId = callIdOf(request)
-  const joined = context.callOf(callId) !== undefined || state.approvals.has(approvalIdOf(request))
+  const { goesOn = false } = context
+  const joined = goesOn || context.callOf(callId) !== undefined || state.approvals.has(approvalIdOf(request))
   const requirement = readRequirement(request, joined)
   if (requirement === undefined) return []
   const known = state.approvals.get(requirement.approvalId)
@@ -82,7 +85,7 @@ function eventsOfApproval(request: InboxRequest, context: RequestContext): Event
   if (!isSettled(request) || isWhole) return drafts
   const resolved = toApprovalResolved(requirement, place)
   drafts.push({ method: 'approval/resolved', body: resolved, turnId })
-  if (place.itemId === request.id) {
+  if (isAlone(request, place, context)) {
     const ending =
       resolved.policyResult === 'allow'
         ? { status: 'completed' as const, visibleOutput: 'allowed' }
@@ -91,6 +94,15 @@ function eventsOfApproval(request: InboxRequest, context: RequestContext): Event
     drafts.push({ method: 'item/completed', body: { item }, turnId })
   }
   return drafts
+}
+
+// A call that is made here ends its item itself, also one that was found in the inbox before the call was made again.
+function isAlone(
+  request: InboxRequest,
+  { itemId, callId }: CallPlace,
+  { callOf, goesOn = false }: RequestContext,
+): boolean {
+  return itemId === request.id && callOf(callId) === undefined && !goesOn
 }
 
 function approvalIdOf(request: InboxRequest): string {

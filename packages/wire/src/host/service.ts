@@ -8,6 +8,7 @@ import type { FrameChannel } from '../channel.ts'
 import type { SessionAgent } from './agent.ts'
 import { CommandLedger } from './command-ledger.ts'
 import { schemaFingerprint } from './fingerprint.ts'
+import { forgetSessions } from './forget-sessions.ts'
 import { WireHost, type WireLimits } from './host.ts'
 import { SessionStore } from './session-store.ts'
 
@@ -27,7 +28,7 @@ export interface WireConfig {
   readonly home?: string | undefined
   /** Whether sessions outlive this process. Default true; false for an inbox in memory. */
   readonly durable?: boolean | undefined
-  /** How long commands are remembered, in milliseconds. Default 30 days. */
+  /** How long commands, and sessions in which nothing happens, are kept, in milliseconds. Default 30 days. */
   readonly retentionMs?: number | undefined
 }
 
@@ -68,7 +69,9 @@ export class WireService extends Service {
   async *[Service.init](): AsyncGenerator<() => unknown, void, void> {
     const { ctx, host, config } = this
     const { clock } = ctx.inbox.core
-    await this.ledger.prune(clock.now() - (config.retentionMs ?? RETENTION_MS))
+    const before = clock.now() - (config.retentionMs ?? RETENTION_MS)
+    await this.ledger.prune(before)
+    await forgetSessions(host.deps, before)
     await host.start()
     yield () => host.close()
     ctx.on('user-approvals/ended', ({ request, outcome }) =>

@@ -105,6 +105,23 @@ export class SessionStore {
     return record === undefined ? undefined : resultRecordSchema.parse(record.value)
   }
 
+  /** Forgets a session with all that is kept of it; nothing when a host has taken it in between. */
+  async forget(sessionId: string): Promise<void> {
+    const kept = await this.store.record(SESSIONS, sessionId)
+    if (kept === undefined) return
+    const of = await Promise.all(
+      [viewOf, turnsOf, resultsOf].map(namespace => this.store.records(namespace(sessionId))),
+    )
+    await this.write(
+      [kept, ...of.flat()].map(({ namespace, key, version }) => ({
+        namespace,
+        key,
+        value: null,
+        expectedVersion: version,
+      })),
+    )
+  }
+
   /** Writes all or nothing. False when one of the records was written by somebody else in between. */
   async write(writes: readonly RecordWrite[]): Promise<boolean> {
     return (await this.store.writeRecords(writes)) === undefined

@@ -21,7 +21,7 @@ import type { Session } from './session.ts'
 import type { LoadedView } from './load-view.ts'
 
 /** A session, held here or only looked at. */
-export type Looked = Pick<LoadedView, 'record' | 'log' | 'state' | 'waiting'>
+export type Looked = LoadedView
 
 export function lookOf(session: Session): Looked {
   const { record, log, state, queue } = session
@@ -32,14 +32,14 @@ export function lookOf(session: Session): Looked {
 export async function modeOf(
   deps: WireDeps,
   { record, state }: Looked,
-  fresh = false,
+  source: 'startup' | 'replay',
 ): Promise<EffectiveApprovalModeState> {
   const mode = await deps.approvals.mode(record.sessionId)
   const { modeChange } = state
   // It may have been set by another way than the wire since.
   if (modeChange?.mode === mode)
     return { mode, source: modeChange.source, lastCommandId: modeChange.commandId }
-  return { mode, source: fresh ? 'startup' : 'replay', lastCommandId: null }
+  return { mode, source, lastCommandId: null }
 }
 
 export function toWireSession(

@@ -15,7 +15,7 @@ import {
 } from './session-state.ts'
 import { sessionWrite, type Kept, type SessionRecord, type TurnRecord } from './session-store.ts'
 import { startedItem } from './tool-item.ts'
-import type { EventDraft, ViewEvent, ViewLog } from './view-log.ts'
+import { SessionLost, type EventDraft, type ViewEvent, type ViewLog } from './view-log.ts'
 
 /** Whoever looks at a session: told that its view has grown, and of what passes without being kept. */
 export interface SessionViewer {
@@ -52,7 +52,7 @@ export class Session {
   released = false
   private readonly deps: WireDeps
   private readonly serial = new Serial()
-  private readonly version: number
+  private version: number
   private failed = false
 
   constructor(
@@ -84,7 +84,7 @@ export class Session {
   /** The same for what a client commands. Rejects with `sessionNotLoaded` when the session was given up in between. */
   command<Value>(run: () => Promise<Value> | Value): Promise<Value> {
     return this.change(() => {
-      if (!this.released) return run()
+      if (!this.released && !this.failed) return run()
       const message = 'this host has let the session go; resume it, and send the command again'
       throw new WireError('sessionNotLoaded', message, { sessionId: this.id })
     })
@@ -95,8 +95,16 @@ export class Session {
     return this.serial.idle()
   }
 
-  /** Records events and tells the viewers. Only within `change`. Does nothing once the session was given up. */
-  async append(drafts: readonly EventDraft[], records: readonly RecordWrite[] = []): Promise<void> {
+  /**
+   * Records events and tells the viewers. Only within `change`. Does nothing once the session was given up; rejects with
+   * `SessionLost` then where `recorded` is given, which is called before the viewers are told.
+   */
+  async append(
+    drafts: readonly EventDraft[],
+    records: readonly RecordWrite[] = [],
+    recorded?: () => void,
+  ): Promise<void> {
+    if ((this.released || this.failed) && recorded !== undefined) throw new SessionLost(this.id)
     if (this.released || this.failed || drafts.length + records.length === 0) return
     const attention = this.attention().join()
     const events = await this.written(drafts, records).catch((error: unknown) => {
@@ -104,7 +112,7 @@ export class Session {
       this.deps.lost(this, error)
       throw error
     })
-    for (const event of events) foldEvent(this.state, event)
+    recorded?.()
     for (const viewer of this.viewers) viewer.grown()
     if (events.some(isOfStatus) || this.attention().join() !== attention) this.deps.statusChanged(this)
   }
@@ -117,11 +125,11 @@ export class Session {
   }
 
   /** Records what the view lacks of a request of this session. Only within `change`. */
-  async note(request: InboxRequest): Promise<void> {
+  async note(request: InboxRequest, goesOn = false): Promise<void> {
     const { state } = this
     const callOf = (callId: string): CallPlace | undefined => this.calls.get(callId)
     const before = await this.requestBefore(request)
-    await this.append(eventsOf(request, { state, callOf, before, now: this.deps.now() }))
+    await this.append(eventsOf(request, { state, callOf, before, goesOn, now: this.deps.now() }))
     const known = state.userInputs.get(request.id)
     if (known?.requested.autoResolutionMs !== undefined && request.deadlineAt === undefined)
       state.userInputs.set(request.id, { ...known, engaged: true })
@@ -130,14 +138,16 @@ export class Session {
   }
 
   /** Records what became of everything this session asked while nobody here listened. Only within `change`. */
-  async reconcile(): Promise<void> {
+  async reconcile(goesOn = false): Promise<void> {
     const { inbox } = this.deps
-    for (const { requested } of pendingUserInputs(this.state)) await this.noteById(requested.userInputId)
+    for (const { requested } of pendingUserInputs(this.state))
+      await this.noteById(requested.userInputId, goesOn)
     for (const { current } of pendingApprovals(this.state))
-      await this.noteById(requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex))
+      await this.noteById(requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex), goesOn)
+    if (goesOn) await this.noteSettled()
     for (let after: string | undefined, more = true; more; more = after !== undefined) {
       const page = await inbox.core.list({ state: 'pending', session: this.id, limit: 1_000, after })
-      for (const request of page.requests) await this.note(request)
+      for (const request of page.requests) await this.note(request, goesOn)
       after = page.next
     }
   }
@@ -190,9 +200,21 @@ export class Session {
     await this.deps.sessions.write([sessionWrite(record, this.version)])
   }
 
-  async noteById(id: string): Promise<void> {
+  async noteById(id: string, goesOn = false): Promise<void> {
     const request = await this.deps.inbox.core.store.get(id)
-    if (request !== undefined) await this.note(request)
+    if (request !== undefined) await this.note(request, goesOn)
+  }
+
+  // What the turn that goes on asked, and somebody elsewhere settled, before its host could record that it was asked.
+  private async noteSettled(): Promise<void> {
+    const { inbox } = this.deps
+    const { activeTurn, userInputs, approvals } = this.state
+    const { requests } = await inbox.core.list({ state: 'settled', session: this.id })
+    for (const request of requests.toReversed()) {
+      const approvalId = readRequirement(request, true)?.approvalId
+      const known = userInputs.has(request.id) || (approvalId !== undefined && approvals.has(approvalId))
+      if (!known && request.openedAt >= (activeTurn?.startedAt ?? Infinity)) await this.note(request, true)
+    }
   }
 
   // A store that fails just now may take it in a moment; what a person has decided is in it already.
@@ -202,14 +224,27 @@ export class Session {
   ): Promise<readonly ViewEvent[]> {
     for (const delayMs of RETRIES_MS) {
       try {
-        return await this.log.append(drafts, records)
+        return await this.appended(drafts, records)
       } catch (error) {
         if (isLost(error)) throw error
         this.deps.report(error)
         await new Promise<void>(resolve => this.deps.inbox.core.clock.after(delayMs, resolve))
       }
     }
-    return this.log.append(drafts, records)
+    return this.appended(drafts, records)
+  }
+
+  // Holds only as long as nobody else has claimed the session, who may have had nothing to record yet.
+  private async appended(
+    drafts: readonly EventDraft[],
+    records: readonly RecordWrite[],
+  ): Promise<readonly ViewEvent[]> {
+    const { sessions } = this.deps
+    const held = sessionWrite(this.record, this.version)
+    const events = await this.log.append(drafts, [...records, held], event => foldEvent(this.state, event))
+    const kept = await sessions.session(this.id)
+    if (kept?.value.owner === this.record.owner) this.version = kept?.version ?? this.version
+    return events
   }
 
   private async requestBefore(request: InboxRequest): Promise<InboxRequest | undefined> {

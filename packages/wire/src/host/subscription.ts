@@ -58,7 +58,8 @@ export class Subscription implements SessionViewer {
 
   /** Moves a slow client ahead, so that it is behind by `lag` events at most. What is protected is sent all the same. */
   skip(lag: number): void {
-    this.skipTo = Math.max(this.skipTo, this.session.log.head - lag)
+    // A gap is told with the event behind it.
+    this.skipTo = Math.max(this.skipTo, this.session.log.head - Math.max(lag, 1))
   }
 
   /** The next frame, in the order of the view; undefined when the client has all of it. */
@@ -78,7 +79,9 @@ export class Subscription implements SessionViewer {
       const [event] = this.session.log.after({ n: this.n, k: 0 }, 1)
       if (event === undefined) return undefined
       this.n = event.n
-      const skipped = event.n <= this.skipTo && !PROTECTED_METHODS.has(event.method)
+      // Nor is a question passed over that waits: it is asked with its event.
+      const keeps = PROTECTED_METHODS.has(event.method) || requestOf(this.session, event) !== undefined
+      const skipped = event.n <= this.skipTo && !keeps
       if (skipped || tooLong(event)) {
         this.skippedAfter ??= event.n - 1
         continue

@@ -116,7 +116,11 @@ export function endingOfQuestion(
     case 'clarified':
       return { status: 'completed', visibleOutput: `User wrote back: ${clarification?.content ?? ''}` }
     case 'interrupted':
-      return { status: 'cancelled', failureReason: reason ?? INTERRUPTED, visibleOutput: words }
+      return {
+        status: 'cancelled',
+        failureReason: reason ?? INTERRUPTED,
+        visibleOutput: answersInWords(questions, answers, 'confirmed'),
+      }
     case 'timedOut':
       return answers.length > 0
         ? { status: 'completed', visibleOutput: words }
@@ -130,7 +134,8 @@ export function endingOfQuestion(
       return { status: 'cancelled', failureReason: why, visibleOutput: `The question was withdrawn: ${why}` }
     }
     default: {
-      const why = reason ?? 'no reason given'
+      // A person who says no to answering has that for a reason, as the protocol knows no other word for it.
+      const why = reason?.replace(/^declined(?:: )?/u, '') || 'no reason given'
       return { status: 'cancelled', failureReason: why, visibleOutput: `User declined to answer: ${why}` }
     }
   }
@@ -145,22 +150,26 @@ export function notAllowed(resolved: Pick<ApprovalResolvedParams, 'decision'> | 
 
 /**
  * Answers as people read them. One question: its labels in the order offered, parted by commas, or the custom text. Several:
- * a line for each, its header (its id where it has none) first. A skipped question is `(skipped)`. Notes are not shown.
+ * a line for each, its header (its id where it has none) first. A skipped question is `(skipped)`; of `confirmed` answers the
+ * questions without one are left out. Notes are not shown.
  */
 export function answersInWords(
   questions: readonly { readonly id: string; readonly header: string }[],
   answers: readonly UserInputAnswer[],
+  which: 'all' | 'confirmed' = 'all',
 ): string {
+  const told = questions.filter(
+    ({ id }) => which === 'all' || answers.some(({ questionId }) => questionId === id),
+  )
   const wordsOf = (id: string): string => {
     const answer = answers.find(({ questionId }) => questionId === id)
     const { selectedLabel, selectedLabels, freeText } = answer ?? {}
     const words = freeText ?? selectedLabel ?? selectedLabels?.join(', ')
     return words === undefined || words === '' ? '(skipped)' : words
   }
-  const [only, ...rest] = questions
+  const [only] = told
   if (only === undefined) return ''
-  if (rest.length === 0) return answers.length === 0 ? '' : wordsOf(only.id)
-  const told = questions.filter(({ id }) => answers.length > 0 || id === '')
+  if (questions.length === 1) return wordsOf(only.id)
   return told.map(({ id, header }) => `${header === '' ? id : header}: ${wordsOf(id)}`).join('\n')
 }
 

@@ -1,4 +1,5 @@
 import type { ToolResult } from '@handraise/tools'
+import { UserQuestionError } from '@handraise/user-questions/types'
 import { v7 as uuidv7 } from 'uuid'
 import { WireError, type Item, type TurnError } from '../protocol/index.ts'
 import type { AgentMessage, AgentToolCall, AgentTurn, SessionAgent, TurnReport } from './agent.ts'
@@ -17,7 +18,11 @@ interface RunningTurn {
   /** What its tools see. A host that goes down leaves what is asked as it is, for the next one to join. */
   readonly forTools: AbortController
   readonly calls: Map<string, Promise<ToolResult>>
+  /** Ends the wait of each call without ending what it asks. */
+  readonly leave: Map<string, AbortController>
   stopped: boolean
+  /** There once it is stopped from outside: resolves when that is recorded. */
+  stopping?: Promise<void>
 }
 
 type TurnEnd = {
@@ -62,10 +67,13 @@ export class TurnRunner {
       forAgent: new AbortController(),
       forTools: new AbortController(),
       calls: new Map(),
+      leave: new Map(),
       stopped: false,
     }
     this.running = turn
     this.run(turn, left !== undefined)
+      // The next one begins behind its end, however soon the agent notices.
+      .then(() => turn.stopping)
       .catch(error => this.deps.report(error))
       .finally(() => {
         if (this.running === turn) this.running = undefined
@@ -98,6 +106,10 @@ export class TurnRunner {
   /** Lets go of the turn without ending it: another host goes on with it. */
   release(): void {
     this.running?.forAgent.abort(new TurnStopped('this host has given the session up'))
+    // What is allowed from now on is for the other host to do; a question is only handed on.
+    for (const { opened, resolved } of this.session.state.approvals.values())
+      if (resolved === undefined)
+        this.running?.leave.get(opened.toolCallId)?.abort(new UserQuestionError('PROVIDER_GONE', {}))
   }
 
   private async run(turn: RunningTurn, resumed: boolean): Promise<void> {
@@ -108,7 +120,8 @@ export class TurnRunner {
       try {
         await agent.prepare?.({ sessionId: session.id, turnId, input, signal: turn.forAgent.signal })
       } catch (error) {
-        await this.failLaunch(turn, error)
+        // A launch that was called off has not failed.
+        if (!turn.stopped) await this.failLaunch(turn, error)
         return
       }
       if (turn.stopped) return
@@ -174,7 +187,8 @@ export class TurnRunner {
     turn.stopped = true
     turn.forAgent.abort(new TurnStopped(reason))
     turn.forTools.abort(new TurnStopped(reason))
-    await this.record(turn, { terminal: 'cancelled', reason })
+    turn.stopping = this.record(turn, { terminal: 'cancelled', reason })
+    await turn.stopping
     // The agent may take its time to notice; what waits does not.
     this.proceed()
     this.deps.turnEnded(this.session)
@@ -251,13 +265,15 @@ export class TurnRunner {
       typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? '{}'),
     )
     session.calls.set(callId, call)
+    const leaving = new AbortController()
+    turn.leave.set(callId, leaving)
     try {
       const result = await deps.tools.execute({
         callId,
         name,
         arguments: parsed(raw),
         session: session.id,
-        signal: turn.forTools.signal,
+        signal: AbortSignal.any([turn.forTools.signal, leaving.signal]),
         ...(agent === undefined ? {} : { agent }),
         onRun: () => void session.change(() => session.begin(call)).catch(error => deps.report(error)),
       })
@@ -272,6 +288,7 @@ export class TurnRunner {
       turn.forAgent.signal.throwIfAborted()
       return result
     } finally {
+      turn.leave.delete(callId)
       session.calls.delete(callId)
     }
   }

@@ -68,11 +68,12 @@ export class ViewLog {
 
   /**
    * Records events, together with other records: all of it or nothing. Rejects with `SessionLost` when another host has
-   * written in between.
+   * written in between. `kept` takes each event before anybody can read it here.
    */
   async append(
     drafts: readonly EventDraft[],
     records: readonly RecordWrite[] = [],
+    kept: (event: ViewEvent) => void = () => {},
   ): Promise<readonly ViewEvent[]> {
     const events = this.preview(drafts)
     const writes = events.map(({ n, method, params, at }) =>
@@ -81,7 +82,10 @@ export class ViewLog {
     if (writes.length + records.length > 0 && !(await this.sessions.write([...writes, ...records])))
       throw new SessionLost(this.sessionId)
     if (events.length > 0) this.passed = 0
-    this.events.push(...events)
+    for (const event of events) {
+      this.events.push(event)
+      kept(event)
+    }
     return events
   }
 

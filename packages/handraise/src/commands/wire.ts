@@ -1,0 +1,59 @@
+import type { Writable } from 'node:stream'
+import { MemoryStore, type InboxStore } from '@handraise/inbox'
+import { stdioChannel } from '@handraise/wire'
+import { Context } from 'cordis'
+import { CommandError } from '../command-error.ts'
+import { databaseFile, openDatabase } from '../database-file.ts'
+import { endSoon } from '../end-soon.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { mountStack, mountWire } from '../mount-wire.ts'
+import { untilStopped } from '../signals.ts'
+import { takeStandardOutput } from '../standard-output.ts'
+import { holdTrouble } from '../trouble.ts'
+
+export interface WireOptions {
+  /** The database file. */
+  readonly db?: string | undefined
+  readonly memory?: boolean | undefined
+  /** The module of the agent. */
+  readonly agent?: string | undefined
+}
+
+/** `handraise wire`: hosts sessions for the one client that has started it, over standard input and output. */
+export async function wire({ db, memory, agent }: WireOptions): Promise<ExitCode> {
+  if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
+  const file = memory === true ? undefined : databaseFile(db)
+  const output = takeStandardOutput()
+  const stopped = untilStopped()
+  const ctx = new Context()
+  try {
+    await Promise.race([stopped, host(ctx, { file, agent, output })])
+  } finally {
+    await ctx.fiber.dispose()
+    endSoon()
+  }
+  return EXIT.answered
+}
+
+interface Hosting {
+  readonly file: string | undefined
+  readonly agent: string | undefined
+  readonly output: Writable
+}
+
+async function host(ctx: Context, { file, agent, output }: Hosting): Promise<void> {
+  const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
+  await mountStack(ctx, await openStore(file))
+  const { service } = await mountWire(ctx, { agent, file, adopt: false })
+  tellTrouble()
+  await service.serve(stdioChannel(process.stdin, output))
+}
+
+async function openStore(file: string | undefined): Promise<InboxStore> {
+  if (file === undefined) return new MemoryStore()
+  try {
+    return await openDatabase(file)
+  } catch (cause) {
+    throw new CommandError('BAD_CONFIG', (cause as Error).message, { cause })
+  }
+}
