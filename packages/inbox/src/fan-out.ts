@@ -60,9 +60,9 @@ export class FanOut implements SeamInbox {
   }
 
   async ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
-    const { id, questions, agent, session, key, deadlineAt, signal } = request
+    const { id, questions, agent, session, key, askedAt: openedAt, deadlineAt, signal } = request
     const payload = toQuestionsPayload(questions)
-    const opening = { id, kind: QUESTIONS, payload, agent: agent?.id, session, key, deadlineAt }
+    const opening = { id, kind: QUESTIONS, payload, agent: agent?.id, session, key, openedAt, deadlineAt }
     return toAnswer(await this.request(opening, signal).catch(keyConflict))
   }
 

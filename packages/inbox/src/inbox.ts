@@ -37,6 +37,8 @@ export interface OpenOptions {
   readonly session?: string | undefined
   readonly key?: string | undefined
   readonly agent?: string | undefined
+  /** When it was asked, in milliseconds since the Unix epoch. Default: now. */
+  readonly openedAt?: number | undefined
   readonly deadlineAt?: number | undefined
   readonly records?: readonly RecordWrite[] | undefined
 }
@@ -174,13 +176,14 @@ export class Inbox {
     const issues = checkOpen(options)
     if (issues.length > 0) throw new InboxError('BAD_REQUEST', { issues })
     const { id = crypto.randomUUID(), kind, payload, session = '', key, agent, deadlineAt, records } = options
+    const { openedAt = this.clock.now() } = options
     const result = await this.store.open({
       request: {
         id,
         kind,
         payload,
         session,
-        openedAt: this.clock.now(),
+        openedAt,
         ...(key === undefined ? {} : { key }),
         ...(agent === undefined ? {} : { agent }),
         ...(deadlineAt === undefined ? {} : { deadlineAt }),

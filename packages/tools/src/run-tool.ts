@@ -44,7 +44,7 @@ export async function runTool<Arguments, Value>(
       }
       call.signal.throwIfAborted()
     }
-    call.onRun?.()
+    if (call.onRun !== undefined) await call.onRun()
     const value = await tool.execute(parsed.args, call)
     return { isError: false, value, content: tool.render ? tool.render(value) : toJson(value) }
   } catch (error) {

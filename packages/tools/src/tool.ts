@@ -8,8 +8,8 @@ export interface ToolCall {
   /** The agent that calls, if the host knows one. */
   readonly agent?: { readonly id: string } | undefined
   readonly session?: string | undefined
-  /** Called once, when the guards have let the call pass and the tool is about to run. */
-  readonly onRun?: (() => void) | undefined
+  /** Called once, when the guards have let the call pass and the tool is about to run; a rejection keeps it from running. */
+  readonly onRun?: (() => Promise<void> | void) | undefined
 }
 
 /** The arguments of a call, or every fault in them, each with its path first. */

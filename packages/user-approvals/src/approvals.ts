@@ -224,13 +224,15 @@ export class Approvals {
     const index = requirement.sourceIndex
     const id = `${approvalId}.${index}`
     const { timeoutMs } = request
+    const openedAt = this.inbox.clock.now()
     return {
       id,
       kind: APPROVAL,
       payload: payloadOf(asking, requirement) as unknown as JsonValue,
       session,
       ...(asker.agent === undefined ? {} : { agent: asker.agent }),
-      ...(timeoutMs === undefined ? {} : { deadlineAt: this.inbox.clock.now() + timeoutMs }),
+      openedAt,
+      ...(timeoutMs === undefined ? {} : { deadlineAt: openedAt + timeoutMs }),
       ...(key === undefined
         ? {}
         : { key: `${key}#${index}`, records: [await this.noteOf(asking, key, index, id)] }),

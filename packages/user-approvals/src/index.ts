@@ -72,5 +72,6 @@ export {
 } from './payload.ts'
 export type { ApprovalRequest } from './request.ts'
 export { RuleBook, type RememberedRule } from './rule-book.ts'
+export type { CommitMode } from './session-modes.ts'
 export { UserApprovalService, UserApprovalService as default, type UserApprovalConfig } from './service.ts'
 export { approvalGuard, guardTools, type ApprovalSeam, type Permission } from './tool-guard.ts'

@@ -63,7 +63,9 @@ export function combine(approvalId: string, requirements: readonly RequirementDe
   const { index: _, subject: __, ...decision } = last
   // A denial is whose it is; an allowance is a person's as soon as one of its parts is.
   const byUser = last.policyResult === 'allow' && requirements.some(({ resolvedBy }) => resolvedBy === 'user')
-  const amendment = requirements.findLast(each => each.amendment !== undefined)?.amendment
+  // Of several rules that were made the one that lasts longest is told.
+  const made = requirements.flatMap(({ amendment }) => amendment ?? [])
+  const amendment = made.findLast(({ durability }) => durability === 'localPersistent') ?? made.at(-1)
   return {
     outcome: 'decided',
     approvalId,

@@ -7,6 +7,7 @@ import { askerOf } from './caller.ts'
 import type { ApprovalMode } from './mode.ts'
 import { isAllowed, type ApprovalOutcome } from './outcome.ts'
 import type { ApprovalRequest } from './request.ts'
+import type { CommitMode } from './session-modes.ts'
 import type { RememberedRule } from './rule-book.ts'
 
 declare module 'cordis' {
@@ -131,9 +132,12 @@ export class UserApprovalService extends Service {
     return this.approvals.modes.get(session)
   }
 
-  /** Sets the mode of a session, for what is asked from now on: what is pending is decided as it was asked. */
-  async setMode(session: string, mode: ApprovalMode): Promise<void> {
-    const before = await this.approvals.modes.set(session, mode)
+  /**
+   * Sets the mode of a session, for what is asked from now on: what is pending is decided as it was asked. With `commit` the
+   * caller writes it, together with records of its own; what that rejects with leaves the mode as it was.
+   */
+  async setMode(session: string, mode: ApprovalMode, commit?: CommitMode): Promise<void> {
+    const before = await this.approvals.modes.set(session, mode, commit)
     this.emit('user-approvals/mode', { session, before, mode })
   }
 

@@ -1,10 +1,13 @@
-import type { InboxStore } from '@handraise/inbox'
+import type { InboxStore, RecordWrite } from '@handraise/inbox'
 import { z } from 'zod'
 import { APPROVAL_MODES, type ApprovalMode } from './mode.ts'
 
 const NAMESPACE = 'approval-modes'
 
 const recordSchema = z.object({ mode: z.enum(APPROVAL_MODES) })
+
+/** Writes a mode, perhaps together with other records. */
+export type CommitMode = (write: RecordWrite) => Promise<void>
 
 /** The mode a person set for a session, kept in the inbox's store. */
 export class SessionModes {
@@ -24,9 +27,13 @@ export class SessionModes {
   }
 
   /** Returns the mode before. What is pending already is left to be decided as it was asked. */
-  async set(session: string, mode: ApprovalMode): Promise<ApprovalMode> {
+  async set(
+    session: string,
+    mode: ApprovalMode,
+    commit: CommitMode = async write => void (await this.store.writeRecords([write])),
+  ): Promise<ApprovalMode> {
     const before = await this.get(session)
-    await this.store.writeRecords([{ namespace: NAMESPACE, key: session, value: { mode } }])
+    await commit({ namespace: NAMESPACE, key: session, value: { mode } })
     return before
   }
 

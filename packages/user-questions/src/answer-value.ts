@@ -5,8 +5,9 @@ export function isSkip(answer: AnswerValue): boolean {
   return answer.selected.length === 0 && isBlank(answer.custom)
 }
 
+/** True of text that shows nothing: none, or nothing but blanks, control characters and marks without width. */
 export function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === ''
+  return text === undefined || !/[^\s\p{Cc}\p{Cf}]/u.test(text)
 }
 
 /** The rule of a question that this many choices break, custom text counted as one: fewer than the least, or more than the most. */

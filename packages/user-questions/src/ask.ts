@@ -138,6 +138,7 @@ export class Ask {
       agent,
       session,
       key,
+      askedAt: this.askedAt,
       deadlineAt: this.deadlineAt,
       // Made when it is first read: most providers that answer at once never look at it.
       get signal() {

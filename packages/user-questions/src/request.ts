@@ -36,6 +36,8 @@ export interface ProviderRequest {
   readonly agent?: AgentLike | undefined
   readonly session?: string | undefined
   readonly key?: string | undefined
+  /** When it was asked, in milliseconds since the Unix epoch. */
+  readonly askedAt?: number | undefined
   /** When the ask ends by itself, in milliseconds since the Unix epoch. */
   readonly deadlineAt?: number | undefined
   /** Aborts when the ask ends by any other way than this provider's answer: take the question down. */

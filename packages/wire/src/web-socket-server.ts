@@ -29,7 +29,8 @@ export async function acceptWebSocket(
   head: Buffer,
   { limitBytes = FRAME_LIMIT_BYTES, heartbeatMs = 30_000, clock = systemClock }: AcceptWebSocketOptions = {},
 ): Promise<FrameChannel> {
-  if (!offers(request, WIRE_SUBPROTOCOL)) {
+  // Whoever sends the token in a header need not name any; a browser names two.
+  if (request.headers['sec-websocket-protocol'] !== undefined && !offers(request, WIRE_SUBPROTOCOL)) {
     refuse(socket, `the subprotocol ${WIRE_SUBPROTOCOL} is not offered`)
     throw new Error(`the request does not offer the subprotocol ${WIRE_SUBPROTOCOL}`)
   }

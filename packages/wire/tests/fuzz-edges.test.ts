@@ -200,6 +200,35 @@ test('more requests at once than are taken are each answered, once', async () =>
   expect(client.frames.filter(({ id }) => typeof id === 'number')).toHaveLength(ids.length)
 })
 
+test('a command id that was used is refused for anything else', async () => {
+  const { client: connectOne, inbox } = await host()
+  const client = await connectOne().start()
+  const sessionId = await startTurn(client, 'ask')
+  const { userInputId } = await client.told('userInput/request')
+  const used = uuidv7()
+  const asked = { commandId: used, sessionId, userInputId }
+  const refused = await client.fails('userInput/answer', { ...asked, answers: [] })
+  expect(refused.data.kind).toBe('userInputAnswerInvalid')
+  const answers = [{ questionId: 'db', selectedLabel: 'SQLite' }]
+  for (const [method, params] of Object.entries({
+    'userInput/answer': { answers },
+    'userInput/cancel': {},
+    'userInput/clarify': { clarification: { format: 'text', content: 'why?' } },
+    'turn/start': { input: [{ type: 'text', text: 'quiet' }] },
+    'turn/interrupt': {},
+    'session/start': {},
+    'session/setApprovalMode': { mode: 'allowAll' },
+  })) {
+    const { data } = await client.fails(method, { ...asked, ...params })
+    expect(data).toMatchObject({ kind: 'commandRejected', reason: 'command_id_conflict', commandId: used })
+  }
+  // The very same is refused as it was.
+  expect(await client.fails('userInput/answer', { ...asked, answers: [] })).toEqual(refused)
+  expect((await inbox.get(String(userInputId))).settlement).toBeUndefined()
+  await client.command('userInput/answer', { sessionId, userInputId, answers })
+  await client.told('turn/completed')
+})
+
 test('a handshake in whatever order is answered as the protocol says', async () => {
   const { client: connectOne } = await host()
   const step = fc.constantFrom('initialize', 'initialize badly', 'initialized', 'session/start', 'no/such')

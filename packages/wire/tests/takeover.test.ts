@@ -158,6 +158,31 @@ describe.each(MEDIA)('on %s', medium => {
     },
   )
 
+  test.each([
+    ['question', 'ask', 'userInput'],
+    ['permission', 'write', 'approval'],
+  ])('a turn is stopped with a %s that its host could not record any more', async (_, text, area) => {
+    const world = worldOn(medium)
+    const after = agent()
+    const first = await world.host({ agent: agent() })
+    const one = await first.client()
+    const sessionId = await startSession(one)
+    first.stalled.stallBefore(writes => JSON.stringify(writes).includes(`${area}/requested`))
+    const turnId = await startTurn(one, sessionId, text)
+    const second = await world.host({ agent: after, clock: afterALease() })
+    await vi.waitFor(async () => expect(await requestsOf(second, sessionId)).toHaveLength(1))
+    const two = await second.client()
+    await two.command('session/resume', { sessionId })
+    await vi.waitFor(() => expect(after.runs).toHaveLength(1))
+    await two.command('turn/interrupt', { sessionId, turnId })
+    expect(await two.told('turn/completed')).toMatchObject({ turnId, terminal: 'cancelled' })
+    expect(await requestsOf(second, sessionId)).toMatchObject([{ settlement: { outcome: 'aborted' } }])
+    const { events } = await two.call('view/page', { sessionId, limit: 1_000 })
+    const ended = area === 'approval' ? 'approval/resolved' : 'userInput/settled'
+    expect(eventsOf(events as never, ended)).toHaveLength(1)
+    expect(await two.call('approval/listPending', { sessionId })).toEqual({ approvals: [], userInputs: [] })
+  })
+
   test.each(['closed', 'silent'])('an approval keeps its id when its host is %s', async how => {
     const world = worldOn(medium)
     const effects: string[] = []
@@ -249,6 +274,20 @@ describe.each(MEDIA)('on %s', medium => {
     expect(eventsOf(view, 'turn/started').map(({ turnId }) => turnId)).toEqual(turns)
     expect(eventsOf(view, 'turn/completed').map(({ turnId }) => turnId)).toEqual(turns)
     expect(after.runs.map(({ turn }) => turn.resumed)).toEqual([true, false, false])
+  })
+
+  test('a session that nobody looks at any more is free for another host', async () => {
+    const world = worldOn(medium)
+    const [first, second] = [await world.host({ agent: agent() }), await world.host({ agent: agent() })]
+    const [one, two] = [await first.client(), await second.client()]
+    const sessionId = await startSession(one)
+    await startTurn(one, sessionId, 'quiet')
+    await one.told('turn/completed')
+    one.close()
+    await vi.waitFor(() => two.command('session/resume', { sessionId }))
+    await startTurn(two, sessionId, 'quiet')
+    await two.told('turn/completed')
+    expect(first.reported).toEqual([])
   })
 
   test('a host that adopts goes on with what was left, without a client', async () => {

@@ -34,9 +34,12 @@ export interface AgentTurn {
   /**
    * Runs a tool of `ctx.tools`: its item begins and ends in the view, and what it asks waits in the session. A call under an
    * id that has ended gives the result it had; one that was parked when its host went away is made again, and what it asked
-   * is joined. Rejects when the turn is stopped, as when a person interrupts it instead of answering.
+   * is joined. An id that was used for another tool, other arguments or another turn fails as `CALL_CONFLICT`. Rejects when
+   * the turn is stopped, as when a person interrupts it instead of answering.
    */
   callTool(call: AgentToolCall): Promise<ToolResult>
+  /** What a call of this session that has ended gave, of whichever turn: what its item shows is for people. */
+  resultOf(callId: string): Promise<ToolResult | undefined>
   /** Records a message of the agent. With an id it is recorded once, however often it is said. */
   say(text: string, options?: { readonly id?: string | undefined }): Promise<void>
   /** Tells a message piece by piece, and records it at its end. */
@@ -56,8 +59,11 @@ export interface SessionAgent {
   prepare?(turn: Pick<AgentTurn, 'sessionId' | 'turnId' | 'input' | 'signal'>): Promise<void> | void
   /** Runs a turn to its end. What it throws fails the turn. */
   run(turn: AgentTurn): Promise<TurnReport | void> | TurnReport | void
-  /** Takes input into the running turn. Absent: such input waits for a turn of its own. */
-  steer?(turnId: string, input: readonly TurnInputPart[]): void
+  /**
+   * Takes input into the running turn; it is among the items of the turn as well, for a host that goes on with it. Absent: such
+   * input waits for a turn of its own.
+   */
+  steer?(turnId: string, input: readonly TurnInputPart[]): Promise<void> | void
   /** Answers a method that the host does not have, such as `model/list`. `undefined`: it is not known here either. */
   request?(
     method: string,

@@ -2,6 +2,7 @@ import type { InboxRequest, InboxSettlement, SettledRequest } from '@handraise/i
 import {
   allows,
   checkApprovalAnswer,
+  isPlain,
   nameOf,
   readPayload,
   readShell,
@@ -65,6 +66,8 @@ export function toApprovalRequested(
     availableChoices: payload.choices.map(toWireChoice),
     protectedWrite: payload.protected === true,
     judgeEscalated: false,
+    // A member of ours: the protocol has none for what the agent says of it.
+    ...(payload.reason === undefined ? {} : { reason: payload.reason }),
     ...(payload.child === undefined
       ? {}
       : {
@@ -101,32 +104,34 @@ function toWireChoice(choice: OfferedChoice): ApprovalChoice {
 }
 
 /**
- * The subject in the protocol's members. What those have no place for (words, directory and environment of a command, the
- * input of a tool) is written out in `command` or `target`, so that a client that shows those leaves nothing out.
+ * The subject in the protocol's members. A command is written out with its directory and its environment, and as its exact
+ * text, so that no two subjects are shown alike. What the members have no place for stands in `target`: what a path or a host
+ * comes to where that is not what it says, its exact text where it does not show as itself, the input of a tool.
  */
-function toWireSubject(
-  { toolName, subject, requirement }: ApprovalPayload,
-  approvalId: string,
-): ApprovalSubject {
+function toWireSubject(payload: ApprovalPayload, approvalId: string): ApprovalSubject {
+  const { toolName, subject, requirement, resolved = [] } = payload
   const named = { kind: subject.kind, toolName }
+  const targetOf = (...seen: readonly string[]): { target?: string } => {
+    const all = [...seen, ...resolved]
+    return all.length === 0 ? {} : { target: all.join('; ') }
+  }
   switch (subject.kind) {
-    case 'shell': {
-      const { argv, cwd, env } = subject
-      const plain = argv === undefined && env === undefined && cwd === undefined
+    case 'shell':
       return {
         ...named,
-        command: plain ? subject.command : nameOf(subject),
+        command: nameOf(subject),
+        ...targetOf(),
         ...(requirement.total === 1 ? {} : { stages: stagesOf(subject, approvalId, requirement) }),
       }
-    }
     case 'fileAccess': {
       const { path, access, workspaceRoot, target } = subject
+      const exact = isPlain(path) ? [] : [nameOf(subject)]
       return {
         ...named,
         path,
         access,
         ...(workspaceRoot === undefined ? {} : { workspaceRoot }),
-        ...(target === undefined ? {} : { target }),
+        ...targetOf(...(target === undefined ? [] : [target]), ...exact),
       }
     }
     case 'network': {
@@ -136,10 +141,11 @@ function toWireSubject(
         host,
         ...(port === undefined ? {} : { port }),
         ...(protocol === undefined ? {} : { protocol }),
+        ...targetOf(...(isPlain(host) ? [] : [nameOf(subject)])),
       }
     }
     case 'tool':
-      return { ...named, toolName: subject.toolName, target: nameOf(subject) }
+      return { ...named, toolName: subject.toolName, ...targetOf(nameOf(subject)) }
   }
 }
 

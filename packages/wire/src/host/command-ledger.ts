@@ -27,8 +27,6 @@ export interface Intake {
   readonly method: string
   readonly digest: string
   readonly at: number
-  /** It was taken in before, and may have been done. */
-  readonly again: boolean
 }
 
 /**
@@ -54,8 +52,7 @@ export class CommandLedger {
     if (known === undefined) {
       const intake = { method, digest, at: this.now() }
       const write = { namespace: COMMANDS, key: commandId, value: intake, expectedVersion: 0 }
-      if ((await this.store.writeRecords([write])) === undefined)
-        return { commandId, ...intake, again: false }
+      if ((await this.store.writeRecords([write])) === undefined) return { commandId, ...intake }
       return this.take(commandId, method, params)
     }
     if (known.method !== method || known.digest !== digest) {
@@ -68,7 +65,7 @@ export class CommandLedger {
         },
       )
     }
-    return known.ack ?? { commandId, method, digest, at: known.at, again: true }
+    return known.ack ?? { commandId, method, digest, at: known.at }
   }
 
   /** The write that gives a command its ack, to be done together with what the command does. */

@@ -1,3 +1,4 @@
+import { QUESTIONS } from '@handraise/inbox'
 import type { Clock } from '@handraise/user-questions'
 import { z } from 'zod'
 import type { FrameChannel, IncomingFrame } from '../channel.ts'
@@ -13,6 +14,7 @@ import { dispatch } from './dispatch.ts'
 import { isTooDeep, MOST_NESTED } from './frame-depth.ts'
 import type { WireHost } from './host.ts'
 import { Outlet } from './outlet.ts'
+import { invalidParams } from './invalid-params.ts'
 import type { Session } from './session.ts'
 import { requestOf, requestsOf, Subscription, type Outgoing } from './subscription.ts'
 import type { ViewPosition } from './cursor.ts'
@@ -46,6 +48,7 @@ export class Connection {
   private readonly host: WireHost
   private readonly clock: Clock
   private readonly outlet: Outlet
+  private readonly used = new Set<Session>()
   private readonly statuses = new Map<string, object>()
   private readonly subscriptions = new Map<string, Subscription>()
   private readonly inFlight = new Set<Promise<void>>()
@@ -116,6 +119,11 @@ export class Connection {
     if (this.ended) return
     this.ended = true
     for (const sessionId of this.subscriptions.keys()) this.unsubscribe(sessionId)
+    for (const session of this.used) {
+      session.users.delete(this)
+      this.host.letGoIfIdle(session).catch(this.host.deps.report)
+    }
+    this.used.clear()
     this.outlet.end()
   }
 
@@ -172,6 +180,8 @@ export class Connection {
   /** Sends the client all that follows a place in the view of a session, from now on. */
   subscribe(session: Session, position: ViewPosition): void {
     this.unsubscribe(session.id)
+    // The client has gone in between.
+    if (this.ended) return
     const subscription = new Subscription(
       session,
       position,
@@ -190,7 +200,13 @@ export class Connection {
     if (subscription === undefined) return
     subscription.end()
     this.subscriptions.delete(sessionId)
-    void this.host.letGoIfIdle(subscription.session).catch(this.host.deps.report)
+  }
+
+  /** Takes a session for as long as the client is there: it is not let go before. */
+  use(session: Session): void {
+    if (this.ended) return
+    session.users.add(this)
+    this.used.add(session)
   }
 
   isSubscribed(sessionId: string): boolean {
@@ -306,13 +322,15 @@ export class Connection {
     const parsed = CLIENT_NOTIFICATIONS['userInput/engaged'].safeParse(params)
     if (!parsed.success) return
     const { sessionId, userInputId } = parsed.data
+    // Whoever says so more often than can be looked at has said so.
+    if (this.inFlight.size >= this.host.limits.requestsInFlight) return
     this.track(this.engage(sessionId, userInputId))
   }
 
   private async engage(sessionId: string, userInputId: string): Promise<void> {
     const { core } = this.host.deps.inbox
     const request = await core.store.get(userInputId)
-    if (request?.session === sessionId) await core.engage(userInputId)
+    if (request?.session === sessionId && request.kind === QUESTIONS) await core.engage(userInputId)
   }
 
   private answer(id: RequestId, method: string, params: Readonly<Record<string, unknown>>): void {
@@ -324,7 +342,7 @@ export class Connection {
       this.refuse(id, new WireError('notInitialized', 'send initialize first'))
       return
     }
-    if (this.inFlight.size >= this.host.limits.requestsInFlight) {
+    if (this.inFlight.size >= this.host.limits.requestsInFlight || this.outlet.isFull) {
       this.refuse(id, new WireError('overloaded', 'too many requests at once; send it again in a moment'))
       return
     }
@@ -345,7 +363,7 @@ export class Connection {
     }
     const parsed = initializeParamsSchema.safeParse(params)
     if (!parsed.success) {
-      this.refuse(id, new WireError('invalidParams', z.prettifyError(parsed.error)))
+      this.refuse(id, invalidParams(parsed.error))
       return
     }
     this.client = parsed.data

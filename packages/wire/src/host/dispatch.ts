@@ -13,7 +13,8 @@ import { isAck, type Ack, type Intake } from './command-ledger.ts'
 import type { Connection, Peer } from './connection.ts'
 import type { WireHost } from './host.ts'
 import { approvalMethods } from './methods-approvals.ts'
-import { sessionMethods } from './methods-sessions.ts'
+import { invalidParams } from './invalid-params.ts'
+import { rejoin, sessionMethods } from './methods-sessions.ts'
 import { turnMethods } from './methods-turns.ts'
 import { userInputMethods } from './methods-user-input.ts'
 import { viewMethods } from './methods-views.ts'
@@ -31,8 +32,6 @@ export interface Call<M extends Method> {
 /** One command: a request that changes something, under an id. */
 export interface CommandCall<M extends Method> extends Call<M> {
   readonly commandId: string
-  /** It was taken in before, by a host that may have done it and could not say so any more. */
-  readonly again: boolean
   /** The records by which the command gets its ack, to be written together with what it does. */
   readonly ack: (result: ResultOf<M>) => readonly RecordWrite[]
   /** Gives the command its ack by itself, where what it does was done before. */
@@ -68,8 +67,8 @@ export interface Dispatched {
 
 const commandSchema = z.looseObject({
   // Version 7, as the protocol has clients mint them.
-  commandId: z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/iu, {
-    error: 'expected a UUID of version 7, minted by the client',
+  commandId: z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, {
+    error: 'expected a UUID of version 7 in lower case, minted by the client',
   }),
 })
 
@@ -115,13 +114,16 @@ async function runCommand(method: keyof Handlers, request: Dispatched): Promise<
   try {
     const taken = await host.deps.ledger.take(commandId, method, params)
     if (isAck(taken)) {
-      replay(taken, request)
+      await replay(method, taken, request)
       return
     }
     const handler = HANDLERS[method] as (call: CommandCall<Method>) => Promise<void>
-    await handler(toCommandCall(taken, parsed as ParamsOf<Method>, request)).catch((error: unknown) =>
-      reject(taken, error, request),
-    )
+    const call = toCommandCall(taken, parsed as ParamsOf<Method>, request)
+    await handler(call).catch(async (error: unknown) => {
+      // What goes wrong behind the ack is no answer to the command.
+      if (call.replied()) host.deps.report(error)
+      else await reject(taken, error, request)
+    })
   } catch (error) {
     connection.refuse(id, toWireError(error, request))
   } finally {
@@ -130,22 +132,33 @@ async function runCommand(method: keyof Handlers, request: Dispatched): Promise<
   }
 }
 
-function replay(ack: Ack, { id, connection }: Dispatched): void {
-  if ('result' in ack) connection.respond(id, ack.result)
-  else connection.refuse(id, WireError.fromErrorObject(ack.error))
+async function replay(method: string, ack: Ack, { id, connection, host }: Dispatched): Promise<void> {
+  if (!('result' in ack)) connection.refuse(id, WireError.fromErrorObject(ack.error))
+  else if (method === 'session/start')
+    // Whoever sends it again has lost the connection that was subscribed by it.
+    await rejoin(host, connection, ack.result, () => connection.respond(id, ack.result))
+  else connection.respond(id, ack.result)
 }
 
-function toCommandCall(intake: Intake, params: ParamsOf<Method>, request: Dispatched): CommandCall<Method> {
+function toCommandCall(
+  intake: Intake,
+  params: ParamsOf<Method>,
+  request: Dispatched,
+): CommandCall<Method> & { readonly replied: () => boolean } {
   const { ledger } = request.host.deps
   const { id, connection } = request
+  let replied = false
   return {
+    replied: () => replied,
     ...request,
     params,
     commandId: intake.commandId,
-    again: intake.again,
     ack: result => [ledger.ackWrite(intake, { result })],
     acknowledge: result => ledger.settle(intake, { result }),
-    reply: result => connection.respond(id, result),
+    reply: result => {
+      replied = true
+      connection.respond(id, result)
+    },
   }
 }
 
@@ -203,7 +216,7 @@ async function askAgent({ id, method, params, host, connection }: Dispatched): P
 function parse<Value>(schema: z.ZodType<Value>, params: unknown): Value {
   const parsed = schema.safeParse(params)
   if (parsed.success) return parsed.data
-  throw new WireError('invalidParams', z.prettifyError(parsed.error))
+  throw invalidParams(parsed.error)
 }
 
 function toWireError(error: unknown, { host }: Dispatched): WireError {

@@ -6,8 +6,9 @@ import { WireError, type InitializeResult } from '../protocol/index.ts'
 import { Connection } from './connection.ts'
 import type { WireDeps } from './deps.ts'
 import { loadView, recordOfInbox, type LoadedView } from './load-view.ts'
+import { SessionLost } from './session-lost.ts'
 import { Session } from './session.ts'
-import { sessionWrite, type Kept, type SessionRecord } from './session-store.ts'
+import { sessionWrite, type SessionRecord } from './session-store.ts'
 import { toStatusChanged } from './session-view.ts'
 import { TurnRunner } from './turn-runner.ts'
 import { ViewLog } from './view-log.ts'
@@ -183,13 +184,13 @@ export class WireHost {
     return view
   }
 
-  /** Lets a session go when nobody looks at it and nothing runs in it. */
+  /** Lets a session go when no client that opened it is there any more and nothing runs in it. */
   async letGoIfIdle(session: Session): Promise<void> {
     const holding = this.held.get(session.id)
     const held = await holding?.catch(() => undefined)
-    if (held?.session !== session || session.viewers.size > 0 || held.runner?.busy === true) return
+    if (held?.session !== session || session.users.size > 0 || held.runner?.busy === true) return
     await session.change(async () => {
-      if (session.viewers.size > 0 || held.runner?.busy === true || this.held.get(session.id) !== holding)
+      if (session.users.size > 0 || held.runner?.busy === true || this.held.get(session.id) !== holding)
         return
       this.held.delete(session.id)
       await session.release('idle')
@@ -210,19 +211,23 @@ export class WireHost {
 
   private async take(sessionId: string): Promise<Held> {
     const { deps } = this
-    const kept = await this.claim(sessionId)
-    const log = new ViewLog(sessionId, deps.sessions, await deps.sessions.events(sessionId), () => deps.now())
-    const turns = await deps.sessions.turns(sessionId)
-    const session = new Session(kept, log, turns, deps)
+    const { sessions } = deps
+    const record = await this.claim(sessionId)
+    const log = new ViewLog(sessionId, await sessions.events(sessionId), () => deps.now())
+    const turns = await sessions.turns(sessionId)
+    const stops = await sessions.stops(sessionId)
+    const session = new Session(record, log, turns, deps)
     const runner = deps.agent === undefined ? undefined : new TurnRunner(session, deps, deps.agent)
     const left = turns.find(({ turnId }) => turnId === session.state.activeTurn?.turnId)
     await session.change(() => session.reconcile(runner !== undefined && left !== undefined))
-    runner?.proceed(left)
+    const stop = left === undefined ? undefined : stops.get(left.turnId)
+    if (left !== undefined && stop !== undefined) runner?.stopLeft(left, stop)
+    else runner?.proceed(left)
     return { session, runner }
   }
 
   /** Writes down that this host holds the session. */
-  private async claim(sessionId: string): Promise<Kept<SessionRecord>> {
+  private async claim(sessionId: string): Promise<SessionRecord> {
     const { deps } = this
     const { core } = deps.inbox
     for (;;) {
@@ -234,10 +239,7 @@ export class WireHost {
         throw new WireError('sessionInUse', 'another host holds this session', { sessionId })
       const owned = { ...record, owner: core.hostId }
       const version = kept?.version ?? 0
-      if (await deps.sessions.write([sessionWrite(owned, version)])) {
-        const written = await deps.sessions.session(sessionId)
-        if (written?.value.owner === core.hostId) return written
-      }
+      if (await deps.sessions.write([sessionWrite(owned, version)])) return owned
     }
   }
 
@@ -264,7 +266,7 @@ export class WireHost {
     if (this.held.get(session.id) === holding) this.held.delete(session.id)
     this.deps.report(error)
     held.runner?.release()
-    await session.release('idle')
+    await session.release(error instanceof SessionLost ? 'takenOver' : 'storeFailed')
   }
 }
 

@@ -21,7 +21,7 @@ export async function loadView(
   const kept = await sessions.session(sessionId)
   const record = kept?.value ?? (await recordOfInbox(inbox, sessionId))
   if (record === undefined) return undefined
-  const log = new ViewLog(sessionId, sessions, await sessions.events(sessionId), () => deps.now())
+  const log = new ViewLog(sessionId, await sessions.events(sessionId), () => deps.now())
   const state = emptyState()
   for (const event of log.events) foldEvent(state, event)
   const turns = await sessions.turns(sessionId)

@@ -36,21 +36,21 @@ export const approvalMethods: Pick<Handlers, ApprovalMethod> = {
     const { session } = await host.loaded(sessionId)
     await session.command(async () => {
       const before = await deps.approvals.mode(sessionId)
-      // One that was taken in before and has no ack may have set the mode already.
-      if (before === mode && !call.again) {
+      if (before === mode) {
         const effectiveMode = await modeOf(deps, lookOf(session), 'replay')
         const result = { commandId, status: 'accepted', applyOutcome: 'noop', effectiveMode }
-        await call.acknowledge(result)
-        call.reply(result)
+        await session.append([], call.ack(result), () => call.reply(result))
         return
       }
-      await deps.approvals.setMode(sessionId, mode)
       const source = 'approvalReconfigure'
       const effectiveMode = { mode, source, lastCommandId: commandId }
       const result = { commandId, status: 'accepted', applyOutcome: 'completed', effectiveMode }
       const body = { clientName: peer.clientInfo.name, commandId, mode, source }
       const change = { method: 'session/approvalModeChanged', body }
-      await session.append([change], call.ack(result), () => call.reply(result))
+      // The mode is set with its event and its ack, or not at all.
+      await deps.approvals.setMode(sessionId, mode, write =>
+        session.append([change], [write, ...call.ack(result)], () => call.reply(result)),
+      )
     })
   },
 }
@@ -180,6 +180,9 @@ async function addUnseen(host: WireHost, { record, log, state }: Looked): Promis
   for (let after: string | undefined, more = true; more; more = after !== undefined) {
     const page = await core.list({ state: 'pending', session: record.sessionId, limit: 1_000, after })
     for (const request of page.requests) {
+      const known = state.userInputs.get(request.id)
+      if (known !== undefined && request.deadlineAt === undefined)
+        state.userInputs.set(request.id, { ...known, engaged: true })
       const drafts = eventsOf(request, {
         state,
         callOf: () => undefined,

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { WireError, type SessionResumeParams } from '../protocol/index.ts'
+import { sessionStartResultSchema, WireError, type SessionResumeParams } from '../protocol/index.ts'
+import type { Connection } from './connection.ts'
 import { parseCursor, type ViewPosition } from './cursor.ts'
+import type { WireHost } from './host.ts'
 import type { Handlers } from './dispatch.ts'
 import type { SessionRecord } from './session-store.ts'
 import { historyOf, lastTurnOf, lookOf, modeOf, pointersOf, toWireSession } from './session-view.ts'
@@ -18,7 +20,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
     const { deps } = host
     refuseServers(params.config)
     const { sessionId = sessionIdOf(commandId), workspaceRoot = null, workspaceRoots, approvalMode } = params
-    if (sessionId.trim() === '' || sessionId.length > LONGEST_ID || /[\u0000-\u001F]|\p{Cs}/u.test(sessionId))
+    if (sessionId.trim() === '' || sessionId.length > LONGEST_ID || /[\p{C}\p{Zl}\p{Zp}]/u.test(sessionId))
       throw new WireError('invalidParams', `sessionId: expected 1 to ${LONGEST_ID} characters that show`)
     const known = await deps.sessions.session(sessionId)
     // Done before by a host that could not say so any more.
@@ -51,6 +53,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
       await call.acknowledge(result)
       host.tellStarted(connection, { session: wire })
       call.reply(result)
+      connection.use(session)
       connection.subscribe(session, { n: session.log.head, k: 0 })
     })
   },
@@ -58,6 +61,7 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
   async 'session/resume'({ host, params, connection, reply }) {
     refuseServers(params.config)
     const { session } = await host.hold(params.sessionId)
+    connection.use(session)
     await session.command(async () => {
       const look = lookOf(session)
       const mode = await modeOf(host.deps, look, 'replay')
@@ -95,6 +99,23 @@ export const sessionMethods: Pick<Handlers, SessionMethod> = {
   },
 }
 
+/** Subscribes a client to a session it has started before, as of then. Rejects when another host holds it by now. */
+export async function rejoin(
+  host: WireHost,
+  connection: Connection,
+  ack: object,
+  reply: () => void,
+): Promise<void> {
+  const { session: started, viewCursor } = sessionStartResultSchema.parse(ack)
+  const { session } = await host.hold(started.sessionId)
+  await session.command(() => {
+    const place = placeOf(session.log, { sessionId: session.id, cursor: viewCursor })
+    reply()
+    connection.use(session)
+    connection.subscribe(session, place ?? { n: session.log.head, k: 0 })
+  })
+}
+
 /** The id of a session whose client names none: made of the command's, so that the command done again finds it. */
 function sessionIdOf(commandId: string): string {
   const random = createHash('sha256').update(commandId).digest().subarray(0, 16)
@@ -102,7 +123,10 @@ function sessionIdOf(commandId: string): string {
 }
 
 // A real cursor that is too far ahead falls back to the snapshot, as one that is stale does.
-function placeOf(log: ViewLog, { sessionId, cursor }: SessionResumeParams): ViewPosition | undefined {
+function placeOf(
+  log: ViewLog,
+  { sessionId, cursor }: Pick<SessionResumeParams, 'sessionId' | 'cursor'>,
+): ViewPosition | undefined {
   if (cursor === undefined || cursor === null) return undefined
   const place = parseCursor(sessionId, cursor)
   if (place === 'foreign')

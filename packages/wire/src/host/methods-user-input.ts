@@ -5,6 +5,9 @@ import type { CommandCall, Handlers } from './dispatch.ts'
 import type { Session } from './session.ts'
 import { fromWireAnswers, questionsOf } from './user-input.ts'
 
+/** The longest reason of a cancellation, in UTF-16 units. */
+const LONGEST_REASON = 10_000
+
 type UserInputMethod = 'userInput/answer' | 'userInput/cancel' | 'userInput/clarify' | 'userInput/interrupt'
 
 /** The ways in which a client settles a question. The first command wins, whichever client or surface it comes from. */
@@ -16,15 +19,23 @@ export const userInputMethods: Pick<Handlers, UserInputMethod> = {
       const answers = checked(request, questionsOf(request), call.params.answers, false)
       return { outcome: 'answered', answer: { answers } }
     }),
-  'userInput/cancel': call => settle(call, () => ({ outcome: 'cancelled', reason: call.params.reason })),
+  'userInput/cancel': call =>
+    settle(call, () => {
+      const { reason } = call.params
+      if (reason !== undefined && reason.length > LONGEST_REASON)
+        throw new WireError('invalidParams', `reason: is longer than ${LONGEST_REASON} characters`)
+      return { outcome: 'cancelled', reason }
+    }),
   'userInput/clarify': call =>
     settle(call, request => {
-      const { content } = call.params.clarification
+      const { content, format } = call.params.clarification
+      if (format !== 'text')
+        throw new WireError('invalidParams', 'clarification.format: expected "text", which is what is kept')
       if (isBlank(content) || Array.from(content).length > FREE_TEXT_LIMIT) {
         throw invalid(request, [
           {
             path: 'clarification.content',
-            message: `expected text of at most ${FREE_TEXT_LIMIT} characters`,
+            message: isBlank(content) ? 'is blank' : `is longer than ${FREE_TEXT_LIMIT} characters`,
           },
         ])
       }
@@ -75,7 +86,10 @@ async function refusalOf(
   if (!InboxError.isInstance(error)) return error
   switch (error.code) {
     case 'BAD_ANSWER':
-      return invalid(request, error.details.issues)
+      return invalid(
+        request,
+        error.details.issues.map(issue => onTheWire(request, issue)),
+      )
     case 'ALREADY_SETTLED':
       await session.note(error.details.request)
       return alreadySettled(session, error.details.request)
@@ -84,6 +98,13 @@ async function refusalOf(
     default:
       return error
   }
+}
+
+// By the member that was sent, and not by the seam's own.
+function onTheWire(request: InboxRequest, { path, message }: Issue): Issue {
+  const question = questionsOf(request)[Number(/^answers\[(\d+)\]/u.exec(path)?.[1])]
+  const member = question?.multiSelect === true ? 'selectedLabels' : 'selectedLabel'
+  return { path: path.replace('.selected', `.${member}`).replace('.custom', '.freeText'), message }
 }
 
 /** Answers that are of the seam, or the error that names every fault in them. */

@@ -8,6 +8,8 @@ type ViewMethod = 'view/page' | 'view/subscribe' | 'view/unsubscribe'
 export const viewMethods: Pick<Handlers, ViewMethod> = {
   async 'view/page'({ host, params, reply }) {
     const { sessionId, cursor, limit, direction = 'forward', anchor } = params
+    if (anchor !== undefined && cursor !== undefined)
+      throw new WireError('invalidParams', 'cursor and anchor exclude each other: send one of them')
     if (anchor !== undefined) throw noAnchor(sessionId, anchor)
     const { log } = host.isHeld(sessionId)
       ? (await host.loaded(sessionId)).session

@@ -1,6 +1,9 @@
 import type { Clock } from '@handraise/user-questions'
 import type { FrameChannel } from '../channel.ts'
 
+/** What may wait for one client until nothing more is done for it, in UTF-16 units. */
+const MOST_UNITS = 16 * 1024 * 1024
+
 export interface OutletOptions {
   readonly channel: FrameChannel
   readonly clock: Clock
@@ -15,6 +18,7 @@ export interface OutletOptions {
 export class Outlet {
   private readonly options: OutletOptions
   private readonly waiting: string[] = []
+  private units = 0
   private readonly waiters = new Set<() => void>()
   private wake = (): void => {}
   private ended = false
@@ -32,12 +36,20 @@ export class Outlet {
   push(frame: string): void {
     if (this.ended) return
     this.waiting.push(frame)
+    this.units += frame.length
     this.wake()
+  }
+
+  /** True while more waits to be read than any client has reason to leave. */
+  get isFull(): boolean {
+    return this.units > MOST_UNITS
   }
 
   /** Takes the next frame that waits, for whoever writes it at once. */
   shift(): string | undefined {
-    return this.waiting.shift()
+    const frame = this.waiting.shift()
+    this.units -= frame?.length ?? 0
+    return frame
   }
 
   /** There may be more to pull. */
@@ -54,7 +66,7 @@ export class Outlet {
 
   /** Resolves when fewer than `limit` frames wait, or none is taken any more. */
   async room(limit: number): Promise<void> {
-    while (this.waiting.length >= limit && !this.ended)
+    while ((this.waiting.length >= limit || this.isFull) && !this.ended)
       await new Promise<void>(resolve => this.waiters.add(resolve))
   }
 
@@ -68,7 +80,7 @@ export class Outlet {
   async run(): Promise<void> {
     const { channel, clock, pull, stallMs, onStall } = this.options
     for (;;) {
-      const frame = this.waiting.shift() ?? (this.ended ? undefined : pull())
+      const frame = this.shift() ?? (this.ended ? undefined : pull())
       if (frame === undefined) {
         if (this.ended) return
         await new Promise<void>(resolve => {
@@ -83,6 +95,7 @@ export class Outlet {
       } catch (error) {
         // Nobody will read the rest.
         this.waiting.length = 0
+        this.units = 0
         throw error
       } finally {
         this.writing = false

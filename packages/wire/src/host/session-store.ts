@@ -51,6 +51,8 @@ export type TurnRecord = Readonly<Omit<z.infer<typeof turnRecordSchema>, 'input'
   readonly input: readonly TurnInputPart[]
 }
 
+const stopRecordSchema = z.object({ reason: z.string() })
+
 const resultRecordSchema = z.discriminatedUnion('isError', [
   z.object({ isError: z.literal(false), value: z.unknown(), content: z.string() }),
   z.object({
@@ -100,6 +102,12 @@ export class SessionStore {
       .toSorted((one, other) => one.order - other.order)
   }
 
+  /** The turns that were commanded to stop, with why. */
+  async stops(sessionId: string): Promise<ReadonlyMap<string, string>> {
+    const records = await this.store.records(stopsOf(sessionId))
+    return new Map(records.map(({ key, value }) => [key, stopRecordSchema.parse(value).reason]))
+  }
+
   async result(sessionId: string, callId: string): Promise<ResultRecord | undefined> {
     const record = await this.store.record(resultsOf(sessionId), callId)
     return record === undefined ? undefined : resultRecordSchema.parse(record.value)
@@ -110,7 +118,7 @@ export class SessionStore {
     const kept = await this.store.record(SESSIONS, sessionId)
     if (kept === undefined) return
     const of = await Promise.all(
-      [viewOf, turnsOf, resultsOf].map(namespace => this.store.records(namespace(sessionId))),
+      [viewOf, turnsOf, stopsOf, resultsOf].map(namespace => this.store.records(namespace(sessionId))),
     )
     await this.write(
       [kept, ...of.flat()].map(({ namespace, key, version }) => ({
@@ -146,6 +154,11 @@ export function turnWrite(sessionId: string, turn: TurnRecord): RecordWrite {
   return { namespace: turnsOf(sessionId), key: turn.turnId, value: toJson(turn), expectedVersion: 0 }
 }
 
+/** Says that a turn is to stop, whichever host runs it. */
+export function stopWrite(sessionId: string, turnId: string, reason: string): RecordWrite {
+  return { namespace: stopsOf(sessionId), key: turnId, value: { reason } }
+}
+
 export function resultWrite(sessionId: string, callId: string, result: ResultRecord): RecordWrite {
   return { namespace: resultsOf(sessionId), key: callId, value: toJson(result) }
 }
@@ -156,6 +169,10 @@ function viewOf(sessionId: string): string {
 
 function turnsOf(sessionId: string): string {
   return `wire-turns/${sessionId}`
+}
+
+function stopsOf(sessionId: string): string {
+  return `wire-stops/${sessionId}`
 }
 
 function resultsOf(sessionId: string): string {

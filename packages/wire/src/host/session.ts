@@ -1,6 +1,6 @@
 import { isSettled, type InboxRequest, type RecordWrite } from '@handraise/inbox'
 import type { ApprovalOutcome } from '@handraise/user-approvals'
-import { WireError } from '../protocol/index.ts'
+import { WireError, type Item } from '../protocol/index.ts'
 import type { WireDeps } from './deps.ts'
 import { readRequirement, toApprovalEnded, toApprovalResolved } from './approval.ts'
 import type { CallPlace } from './call-place.ts'
@@ -13,17 +13,21 @@ import {
   pendingUserInputs,
   type SessionState,
 } from './session-state.ts'
-import { sessionWrite, type Kept, type SessionRecord, type TurnRecord } from './session-store.ts'
+import { sessionWrite, type SessionRecord, type TurnRecord } from './session-store.ts'
 import { startedItem } from './tool-item.ts'
-import { SessionLost, type EventDraft, type ViewEvent, type ViewLog } from './view-log.ts'
+import { SessionLost } from './session-lost.ts'
+import type { EventDraft, ViewEvent, ViewLog } from './view-log.ts'
 
 /** Whoever looks at a session: told that its view has grown, and of what passes without being kept. */
 export interface SessionViewer {
   grown(): void
   passed(method: string, params: Readonly<Record<string, unknown>>): void
   /** The session is not held by this host any more. */
-  closed(reason: 'idle' | 'hostShutdown'): void
+  closed(reason: ClosedReason): void
 }
+
+/** Why a session is not held here any more: the protocol's words, and ours for one that was not given up. */
+export type ClosedReason = 'idle' | 'hostShutdown' | 'takenOver' | 'storeFailed'
 
 /** A tool call that is run here. */
 export interface RunningCall extends CallPlace {
@@ -47,33 +51,35 @@ export class Session {
   /** How many turns there ever were, waiting ones included. */
   turnOrder: number
   readonly viewers = new Set<SessionViewer>()
+  /** The connections that started or resumed it, and live. */
+  readonly users = new Set<object>()
   readonly calls = new Map<string, RunningCall>()
+  /** What the turn that goes on here had asked when its host went away, and that host could not record. */
+  private readonly found = new Set<string>()
   /** Set when this host gives the session up: nothing is recorded any more. */
   released = false
   private readonly deps: WireDeps
   private readonly serial = new Serial()
-  private version: number
   private failed = false
 
-  constructor(
-    { value, version }: Kept<SessionRecord>,
-    log: ViewLog,
-    turns: readonly TurnRecord[],
-    deps: WireDeps,
-  ) {
-    this.record = value
-    this.version = version
+  constructor(record: SessionRecord, log: ViewLog, turns: readonly TurnRecord[], deps: WireDeps) {
+    this.record = record
     this.log = log
     this.deps = deps
     for (const event of log.events) foldEvent(this.state, event)
     this.queue = turns.filter(
       ({ turnId }) => !this.state.startedTurns.has(turnId) && !this.state.endedTurns.has(turnId),
     )
-    this.turnOrder = turns.length
+    this.turnOrder = (turns.at(-1)?.order ?? -1) + 1
   }
 
   get id(): string {
     return this.record.sessionId
+  }
+
+  /** True until this host has given the session up, or has lost it. */
+  get held(): boolean {
+    return !this.released && !this.failed
   }
 
   /** Runs one change of the session after the other. What it does with the session is not mixed with what others do. */
@@ -84,7 +90,7 @@ export class Session {
   /** The same for what a client commands. Rejects with `sessionNotLoaded` when the session was given up in between. */
   command<Value>(run: () => Promise<Value> | Value): Promise<Value> {
     return this.change(() => {
-      if (!this.released && !this.failed) return run()
+      if (this.held) return run()
       const message = 'this host has let the session go; resume it, and send the command again'
       throw new WireError('sessionNotLoaded', message, { sessionId: this.id })
     })
@@ -104,8 +110,8 @@ export class Session {
     records: readonly RecordWrite[] = [],
     recorded?: () => void,
   ): Promise<void> {
-    if ((this.released || this.failed) && recorded !== undefined) throw new SessionLost(this.id)
-    if (this.released || this.failed || drafts.length + records.length === 0) return
+    if (!this.held && recorded !== undefined) throw new SessionLost(this.id)
+    if (!this.held || drafts.length + records.length === 0) return
     const attention = this.attention().join()
     const events = await this.written(drafts, records).catch((error: unknown) => {
       this.failed = true
@@ -129,6 +135,7 @@ export class Session {
     const { state } = this
     const callOf = (callId: string): CallPlace | undefined => this.calls.get(callId)
     const before = await this.requestBefore(request)
+    if (goesOn && !state.itemOfCall.has(callIdOf(request))) this.found.add(request.id)
     await this.append(eventsOf(request, { state, callOf, before, goesOn, now: this.deps.now() }))
     const known = state.userInputs.get(request.id)
     if (known?.requested.autoResolutionMs !== undefined && request.deadlineAt === undefined)
@@ -182,6 +189,49 @@ export class Session {
     ])
   }
 
+  /** Withdraws what the calls of a turn asked, and records it. Only within `change`. */
+  async withdraw(turnId: string, reason: string): Promise<void> {
+    if (!this.held) return
+    const { core } = this.deps.inbox
+    for (const { requested } of pendingUserInputs(this.state)) {
+      const { userInputId } = requested
+      if (requested.turnId !== turnId || this.isAlone(requested, userInputId)) continue
+      await core.withdraw(userInputId, reason)
+      await this.noteById(userInputId)
+    }
+    for (const { opened, current } of pendingApprovals(this.state)) {
+      if (opened.turnId !== turnId || this.isAlone(opened, opened.taskId)) continue
+      const id = requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex)
+      await core.withdraw(id, reason)
+      await this.noteById(id)
+      await this.endApproval({ outcome: 'aborted', approvalId: opened.approvalId, reason })
+    }
+  }
+
+  /** The items of a turn that have begun and not ended. What asks by itself is of nobody's turn. */
+  openItems(turnId: string): Item[] {
+    const { items, userInputs, approvals } = this.state
+    const alone = new Set([
+      ...[...userInputs.values()].flatMap(({ requested }) =>
+        this.isAlone(requested, requested.userInputId) ? requested.itemId : [],
+      ),
+      ...[...approvals.values()].flatMap(({ opened }) =>
+        this.isAlone(opened, opened.taskId) ? opened.itemId : [],
+      ),
+    ])
+    return [...items.values()].filter(
+      item => item.turnId === turnId && item.status === 'inProgress' && !alone.has(item.itemId),
+    )
+  }
+
+  // Asked by another process, and not by a call of this session.
+  private isAlone(
+    { itemId, toolCallId }: { readonly itemId: string; readonly toolCallId: string },
+    requestId: string,
+  ): boolean {
+    return itemId === requestId && !this.calls.has(toolCallId) && !this.found.has(requestId)
+  }
+
   /** What waits for a person. */
   attention(): Array<'approvalPending' | 'inputPending'> {
     return [
@@ -191,13 +241,16 @@ export class Session {
   }
 
   /** Gives the session up, so that another host may hold it: nothing is recorded here any more. */
-  async release(reason: 'idle' | 'hostShutdown'): Promise<void> {
+  async release(reason: ClosedReason): Promise<void> {
     if (this.released) return
     this.released = true
     for (const viewer of this.viewers) viewer.closed(reason)
     this.viewers.clear()
+    const { sessions } = this.deps
+    const kept = await sessions.session(this.id)
+    if (kept === undefined || kept.value.owner !== this.record.owner) return
     const { owner: _, ...record } = this.record
-    await this.deps.sessions.write([sessionWrite(record, this.version)])
+    await sessions.write([sessionWrite(record, kept.version)])
   }
 
   async noteById(id: string, goesOn = false): Promise<void> {
@@ -217,34 +270,36 @@ export class Session {
     }
   }
 
-  // A store that fails just now may take it in a moment; what a person has decided is in it already.
   private async written(
     drafts: readonly EventDraft[],
     records: readonly RecordWrite[],
   ): Promise<readonly ViewEvent[]> {
-    for (const delayMs of RETRIES_MS) {
-      try {
-        return await this.appended(drafts, records)
-      } catch (error) {
-        if (isLost(error)) throw error
-        this.deps.report(error)
-        await new Promise<void>(resolve => this.deps.inbox.core.clock.after(delayMs, resolve))
-      }
-    }
-    return this.appended(drafts, records)
+    const events = this.log.preview(drafts)
+    await this.commit([...this.log.writesOf(events), ...records])
+    this.log.take(events, event => foldEvent(this.state, event))
+    return events
   }
 
-  // Holds only as long as nobody else has claimed the session, who may have had nothing to record yet.
-  private async appended(
-    drafts: readonly EventDraft[],
-    records: readonly RecordWrite[],
-  ): Promise<readonly ViewEvent[]> {
-    const { sessions } = this.deps
-    const held = sessionWrite(this.record, this.version)
-    const events = await this.log.append(drafts, [...records, held], event => foldEvent(this.state, event))
-    const kept = await sessions.session(this.id)
-    if (kept?.value.owner === this.record.owner) this.version = kept?.version ?? this.version
-    return events
+  // A store that fails just now may take it in a moment; what a person has decided is in it already. It is written only as
+  // long as nobody else has claimed the session, who may have had nothing to record yet.
+  private async commit(writes: readonly RecordWrite[]): Promise<void> {
+    const { sessions, inbox, report } = this.deps
+    let tried: number | undefined
+    for (const delayMs of [...RETRIES_MS, undefined]) {
+      try {
+        const kept = await sessions.session(this.id)
+        if (kept === undefined || kept.value.owner !== this.record.owner) throw new SessionLost(this.id)
+        // It was written, though the store could not say so.
+        if (tried !== undefined && kept.version > tried) return
+        tried = kept.version
+        if (await sessions.write([...writes, sessionWrite(this.record, kept.version)])) return
+        throw new SessionLost(this.id)
+      } catch (error) {
+        if (error instanceof SessionLost || delayMs === undefined) throw error
+        report(error)
+        await new Promise<void>(resolve => inbox.core.clock.after(delayMs, resolve))
+      }
+    }
   }
 
   private async requestBefore(request: InboxRequest): Promise<InboxRequest | undefined> {
@@ -264,8 +319,4 @@ export function requestIdOf(approvalId: string, sourceIndex: number): string {
 
 function isOfStatus({ method }: ViewEvent): boolean {
   return method === 'turn/started' || method === 'turn/completed'
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof Error && error.name === 'SessionLost'
 }

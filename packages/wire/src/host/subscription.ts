@@ -1,6 +1,6 @@
 import { PROTECTED } from '../protocol/index.ts'
 import { formatCursor, type ViewPosition } from './cursor.ts'
-import type { Session, SessionViewer } from './session.ts'
+import type { ClosedReason, Session, SessionViewer } from './session.ts'
 import { pendingApprovals, pendingUserInputs } from './session-state.ts'
 import { toRequestParams } from './session-view.ts'
 import type { ViewEvent } from './view-log.ts'
@@ -17,7 +17,7 @@ const MOST_PASSING = 256
 export class Subscription implements SessionViewer {
   readonly session: Session
   private readonly onGrown: () => void
-  private readonly onClosed: (reason: 'idle' | 'hostShutdown') => void
+  private readonly onClosed: (reason: ClosedReason) => void
   private readonly passing: Array<{ readonly n: number; readonly outgoing: Outgoing }> = []
   private n: number
   /** The events up to here were passed over, for a client that is too slow for all of them. */
@@ -29,7 +29,7 @@ export class Subscription implements SessionViewer {
     session: Session,
     position: ViewPosition,
     onGrown: () => void,
-    onClosed: (reason: 'idle' | 'hostShutdown') => void,
+    onClosed: (reason: ClosedReason) => void,
   ) {
     this.session = session
     this.n = position.n
@@ -48,7 +48,7 @@ export class Subscription implements SessionViewer {
     this.onGrown()
   }
 
-  closed(reason: 'idle' | 'hostShutdown'): void {
+  closed(reason: ClosedReason): void {
     this.onClosed(reason)
   }
 

@@ -51,8 +51,8 @@ export function completedItem(
     ...(tool === undefined ? {} : { tool }),
     ...(callId === undefined ? {} : { callId }),
     ...(args === undefined ? {} : { args }),
-    ...(failureReason === undefined ? {} : { failureReason }),
-    visibleOutput: visibleOutput.slice(0, OUTPUT_LENGTH),
+    ...(failureReason === undefined ? {} : { failureReason: cut(failureReason) }),
+    visibleOutput: cut(visibleOutput),
     truncated: visibleOutput.length > OUTPUT_LENGTH,
     ...(approvalId === undefined ? {} : { approvalId }),
   }
@@ -80,7 +80,9 @@ export function endingOf(
     const isAnswer = askUserQuestionAnswerSchema.safeParse(result.value).success
     if (isAnswer && settled !== undefined)
       return { status: 'completed', visibleOutput: answersInWords(questions, settled.answers) }
-    return { status: 'completed', visibleOutput: result.content }
+    // A text is shown as it is; the model may have it in quotes.
+    const output = typeof result.value === 'string' ? result.value : result.content
+    return { status: 'completed', visibleOutput: output }
   }
   const { code, message } = result.error
   if (code.startsWith('ASK_') && settled !== undefined) return endingOfQuestion(questions, settled)
@@ -171,6 +173,11 @@ export function answersInWords(
   if (only === undefined) return ''
   if (questions.length === 1) return wordsOf(only.id)
   return told.map(({ id, header }) => `${header === '' ? id : header}: ${wordsOf(id)}`).join('\n')
+}
+
+// Half a surrogate pair is no character, and no client could read it.
+function cut(text: string): string {
+  return text.length <= OUTPUT_LENGTH ? text : text.slice(0, OUTPUT_LENGTH).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 // What a guard puts in the place of a call that was not allowed.

@@ -1,7 +1,7 @@
 import type { RecordWrite } from '@handraise/inbox'
 import type { SourceRange } from '../protocol/index.ts'
 import { formatCursor, type ViewPosition } from './cursor.ts'
-import { eventWrite, type EventRecord, type SessionStore } from './session-store.ts'
+import { eventWrite, type EventRecord } from './session-store.ts'
 
 /** What every event of a view carries. */
 export interface ViewParams {
@@ -28,26 +28,15 @@ export interface EventDraft {
   readonly turnId?: string | undefined
 }
 
-/** The session is held by another host by now. */
-export class SessionLost extends Error {
-  override readonly name = 'SessionLost'
-
-  constructor(sessionId: string) {
-    super(`another host has taken over the session ${JSON.stringify(sessionId)}`)
-  }
-}
-
 /** What has happened in a session, in one order, for whoever looks at it now or later. One host writes it at a time. */
 export class ViewLog {
   readonly sessionId: string
   readonly events: ViewEvent[]
-  private readonly sessions: SessionStore
   private readonly now: () => number
   private passed = 0
 
-  constructor(sessionId: string, sessions: SessionStore, records: readonly EventRecord[], now: () => number) {
+  constructor(sessionId: string, records: readonly EventRecord[], now: () => number) {
     this.sessionId = sessionId
-    this.sessions = sessions
     this.now = now
     this.events = records.map(({ method, params, at }, index) => ({
       n: index + 1,
@@ -66,33 +55,24 @@ export class ViewLog {
     return formatCursor(this.sessionId, { n: this.head, k: this.passed })
   }
 
-  /**
-   * Records events, together with other records: all of it or nothing. Rejects with `SessionLost` when another host has
-   * written in between. `kept` takes each event before anybody can read it here.
-   */
-  async append(
-    drafts: readonly EventDraft[],
-    records: readonly RecordWrite[] = [],
-    kept: (event: ViewEvent) => void = () => {},
-  ): Promise<readonly ViewEvent[]> {
-    const events = this.preview(drafts)
-    const writes = events.map(({ n, method, params, at }) =>
-      eventWrite(this.sessionId, n, { method, params, at }),
-    )
-    if (writes.length + records.length > 0 && !(await this.sessions.write([...writes, ...records])))
-      throw new SessionLost(this.sessionId)
-    if (events.length > 0) this.passed = 0
-    for (const event of events) {
-      this.events.push(event)
-      kept(event)
-    }
-    return events
-  }
-
   /** The events as they would be recorded now. */
   preview(drafts: readonly EventDraft[]): readonly ViewEvent[] {
     const at = this.now()
     return drafts.map((draft, index) => this.toEvent(draft, this.head + index + 1, at))
+  }
+
+  /** The writes that record events. They hold only while nobody else has recorded anything here. */
+  writesOf(events: readonly ViewEvent[]): readonly RecordWrite[] {
+    return events.map(({ n, method, params, at }) => eventWrite(this.sessionId, n, { method, params, at }))
+  }
+
+  /** Takes events that were recorded. `taken` gets each before anybody can read it here. */
+  take(events: readonly ViewEvent[], taken: (event: ViewEvent) => void): void {
+    if (events.length > 0) this.passed = 0
+    for (const event of events) {
+      this.events.push(event)
+      taken(event)
+    }
   }
 
   /** The cursor of something that passes by and is not kept. */
