@@ -70,7 +70,9 @@ describe('serve lets in at /wire', () => {
       // The token is never sent back.
       expect(socket.protocol).toBe(WIRE_SUBPROTOCOL)
     }
-    expect(await statusOf(open(wire, [], { headers }))).toBe(400)
+    // With the header no subprotocol need be named, but none that is not ours.
+    expect(await statusOf(open(wire, [], { headers }))).toBe(101)
+    expect(await statusOf(open(wire, ['other'], { headers }))).toBe(400)
   })
 
   test('nobody else', async () => {

@@ -133,12 +133,12 @@ test('a page at a cursor and at an anchor is refused', async () => {
   const anchor = await client.request('view/page', {
     ...page,
     cursor: undefined,
-    anchor: { kind: 'turn', turnId: 'x' },
+    anchor: 'x',
   })
   expect(anchor).toHaveProperty('error')
   const { data, message } = await client.fails('view/page', {
     ...page,
-    anchor: { kind: 'turn', turnId: 'x' },
+    anchor: 'x',
   })
   expect(data.kind).toBe('invalidParams')
   expect(message).toBe('cursor and anchor exclude each other: send one of them')

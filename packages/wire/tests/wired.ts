@@ -37,7 +37,7 @@ export async function host({
   const ctx = new Context()
   const unheard: unknown[] = []
   const told = report ?? ((error: unknown) => void unheard.push(error))
-  ctx.logger.exporter({ export: ({ args }) => void args.forEach(told) })
+  ctx.logger.exporter({ export: ({ args }) => args.forEach(told) })
   await ctx.plugin(ToolService)
   await ctx.plugin(UserQuestionService, clock === undefined ? {} : { clock })
   const inbox = await ctx.plugin(InboxService, { store, ...(clock === undefined ? {} : { clock }) })

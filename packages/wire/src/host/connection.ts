@@ -15,6 +15,7 @@ import { isTooDeep, MOST_NESTED } from './frame-depth.ts'
 import type { WireHost } from './host.ts'
 import { Outlet } from './outlet.ts'
 import { invalidParams } from './invalid-params.ts'
+import { overloaded } from './overloaded.ts'
 import type { Session } from './session.ts'
 import { requestOf, requestsOf, Subscription, type Outgoing } from './subscription.ts'
 import type { ViewPosition } from './cursor.ts'
@@ -202,9 +203,18 @@ export class Connection {
     this.subscriptions.delete(sessionId)
   }
 
+  /** True while the client leaves more unread than it has reason to. */
+  get isBehind(): boolean {
+    return this.outlet.isFull
+  }
+
   /** Takes a session for as long as the client is there: it is not let go before. */
   use(session: Session): void {
-    if (this.ended) return
+    if (this.ended) {
+      // The client has gone in between, and nobody else may be there.
+      this.host.letGoIfIdle(session).catch(this.host.deps.report)
+      return
+    }
     session.users.add(this)
     this.used.add(session)
   }
@@ -343,7 +353,7 @@ export class Connection {
       return
     }
     if (this.inFlight.size >= this.host.limits.requestsInFlight || this.outlet.isFull) {
-      this.refuse(id, new WireError('overloaded', 'too many requests at once; send it again in a moment'))
+      this.refuse(id, overloaded())
       return
     }
     this.track(dispatch({ id, method, params, connection: this, host: this.host, peer: this.client }))

@@ -14,6 +14,7 @@ import type { Connection, Peer } from './connection.ts'
 import type { WireHost } from './host.ts'
 import { approvalMethods } from './methods-approvals.ts'
 import { invalidParams } from './invalid-params.ts'
+import { overloaded } from './overloaded.ts'
 import { rejoin, sessionMethods } from './methods-sessions.ts'
 import { turnMethods } from './methods-turns.ts'
 import { userInputMethods } from './methods-user-input.ts'
@@ -95,7 +96,11 @@ async function runQuery(method: keyof Handlers, request: Dispatched): Promise<vo
   await handler({
     ...request,
     params: parsed as ParamsOf<Method>,
-    reply: result => connection.respond(id, result),
+    reply: result => {
+      // It may be asked for again, which what a command did may not.
+      if (connection.isBehind) connection.refuse(id, overloaded())
+      else connection.respond(id, result)
+    },
   })
 }
 

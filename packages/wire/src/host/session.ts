@@ -89,10 +89,18 @@ export class Session {
 
   /** The same for what a client commands. Rejects with `sessionNotLoaded` when the session was given up in between. */
   command<Value>(run: () => Promise<Value> | Value): Promise<Value> {
-    return this.change(() => {
-      if (this.held) return run()
-      const message = 'this host has let the session go; resume it, and send the command again'
-      throw new WireError('sessionNotLoaded', message, { sessionId: this.id })
+    return this.change(async () => {
+      if (!this.held) {
+        const message = 'this host has let the session go; resume it, and send the command again'
+        throw new WireError('sessionNotLoaded', message, { sessionId: this.id })
+      }
+      try {
+        return await run()
+      } catch (error) {
+        // A refusal is kept for good: none is made of a view that another host has gone on with.
+        if (WireError.isInstance(error)) await this.append([], [], () => {})
+        throw error
+      }
     })
   }
 
@@ -111,7 +119,7 @@ export class Session {
     recorded?: () => void,
   ): Promise<void> {
     if (!this.held && recorded !== undefined) throw new SessionLost(this.id)
-    if (!this.held || drafts.length + records.length === 0) return
+    if (!this.held || (drafts.length + records.length === 0 && recorded === undefined)) return
     const attention = this.attention().join()
     const events = await this.written(drafts, records).catch((error: unknown) => {
       this.failed = true
