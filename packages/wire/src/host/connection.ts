@@ -61,8 +61,6 @@ export class Connection {
   /** No notification and no request goes to a client before it has said `initialized`. */
   private ready = false
   private ended = false
-  private wake = (): void => {}
-  private written = (): void => {}
 
   constructor(channel: FrameChannel, host: WireHost) {
     this.channel = channel
@@ -88,10 +86,6 @@ export class Connection {
   /** True of a client that asked to hear of all sessions. */
   get hearsList(): boolean {
     return this.ready && this.granted.includes('sessionListStream')
-  }
-
-  get peer(): Peer | undefined {
-    return this.client
   }
 
   /** Reads and writes until the client is gone, or the connection is ended. */
@@ -217,10 +211,6 @@ export class Connection {
     }
     session.users.add(this)
     this.used.add(session)
-  }
-
-  isSubscribed(sessionId: string): boolean {
-    return this.subscriptions.has(sessionId)
   }
 
   /** Asks the client again what waits in a session and was opened before a place in its view. */

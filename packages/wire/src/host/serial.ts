@@ -8,9 +8,4 @@ export class Serial {
     this.last = running.catch(() => {})
     return running
   }
-
-  /** Resolves when all that was given so far has ended. */
-  async idle(): Promise<void> {
-    await this.last
-  }
 }

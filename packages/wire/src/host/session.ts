@@ -104,11 +104,6 @@ export class Session {
     })
   }
 
-  /** Resolves when all changes that were given so far are done. */
-  idle(): Promise<void> {
-    return this.serial.idle()
-  }
-
   /**
    * Records events and tells the viewers. Only within `change`. Does nothing once the session was given up; rejects with
    * `SessionLost` then where `recorded` is given, which is called before the viewers are told.
