@@ -34,7 +34,7 @@ export default defineConfig({
           'packages/mcp/tests/{pause-clients,pause-restart,provider-http,provider-stdio}.test.ts',
           // Nothing of cordis is in what these are about.
           'packages/elicitation/tests/*.test.ts',
-          'packages/mcp/tests/{pause,pause-answers,redeem,seal,seed-003}.test.ts',
+          'packages/mcp/tests/{endpoint,offer-readme,pause,pause-answers,redeem,seal,seed-003}.test.ts',
           'packages/wire/tests/{client,ndjson,protocol,transcripts,web-socket}*.test.ts',
           'packages/wire/tests/fuzz*.test.ts',
         ],

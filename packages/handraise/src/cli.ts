@@ -6,6 +6,7 @@ import type { InboxClientError } from '@handraise/provider-web'
 import manifest from '../package.json' with { type: 'json' }
 import { CommandError } from './command-error.ts'
 import type { AskOptions } from './commands/ask.ts'
+import type { McpOptions } from './commands/mcp.ts'
 import type { RulesOptions } from './commands/rules.ts'
 import type { ServeOptions } from './commands/serve.ts'
 import type { WireOptions } from './commands/wire.ts'
@@ -24,6 +25,16 @@ const NOTIFY =
 const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
 const DB = ['--db <file>', 'the database; default: handraise/inbox.db where this system keeps data'] as const
 const MEMORY = ['--memory', 'keep nothing on disk'] as const
+const answerIn = (): Option =>
+  new Option(
+    '--answer-in <place>',
+    'where people answer clients of MCP: a form in the client where it shows one, the inbox alone, or both; default: client',
+  ).choices(['client', 'inbox', 'both'])
+const CALL_LIMIT = [
+  '--call-limit <seconds>',
+  'how long a call of a client of MCP waits until it returns that nobody has answered yet; default: 50',
+  readSeconds,
+] as const
 const AGENT = ['--agent <module>', 'an ES module with the agent that runs turns'] as const
 
 let exitCode: ExitCode = EXIT.answered
@@ -94,12 +105,19 @@ program
   .option(...DB)
   .option(...MEMORY)
   .option('--port <number>', 'default: the one it had before, else any', readPort)
-  .option('--json', 'say where it listens as one line of JSON, {"url","token","page","wire"}')
+  .option(
+    '--mcp-port <number>',
+    'the port for clients of MCP; default: the one it had before, else any',
+    readPort,
+  )
+  .option('--json', 'say where it listens as one line of JSON, {"url","token","page","wire","mcp"}')
   .option('--open', 'open the page in the browser')
   .option('--notify <command>', NOTIFY)
   .option('--notify-text', NOTIFY_TEXT)
   .option('--no-bell', 'no bell in this terminal when a question comes')
   .option(...AGENT)
+  .addOption(answerIn())
+  .option(...CALL_LIMIT)
   .action(async (options: ServeOptions) => {
     exitCode = await (await import('./commands/serve.ts')).serve(options)
   })
@@ -120,6 +138,29 @@ the database cannot be opened. Standard output holds frames and nothing else.`,
   )
   .action(async (options: WireOptions) => {
     exitCode = await (await import('./commands/wire.ts')).wire(options)
+  })
+
+program
+  .command('mcp')
+  .description(
+    'offer ask_user_question to the MCP client that starts it: its frames on standard input and output',
+  )
+  .option(...DB)
+  .option(...MEMORY)
+  .addOption(answerIn())
+  .option(...CALL_LIMIT)
+  .option('--principal <name>', 'names who asks; what one has asked no other finds; default: local')
+  .option('--no-open', 'open no browser when something is to be answered on the page')
+  .addHelpText(
+    'after',
+    `
+For a client's configuration: {"mcpServers":{"handraise":{"command":"handraise","args":["mcp"]}}}
+
+Ends with its standard input, or with a signal. Exit: 0 done, 1 internal fault, 2 bad usage, 3 the database or the key beside it
+cannot be used. Standard output holds frames and nothing else; the page's address goes to standard error.`,
+  )
+  .action(async (options: McpOptions) => {
+    exitCode = await (await import('./commands/mcp.ts')).mcp(options)
   })
 
 const inboxCommand = (name: string, description: string): Command =>

@@ -10,6 +10,8 @@ export interface Served {
   readonly page: string
   /** The address of its WebSocket. */
   readonly wire: string
+  /** The address for clients of MCP. */
+  readonly mcp: string
   readonly ended: Promise<number | null>
   /** What it has written to standard error so far. */
   stderr(): string
@@ -33,6 +35,6 @@ export async function serveIn(env: NodeJS.ProcessEnv, ...args: string[]): Promis
     createInterface({ input: child.stdout }).once('line', resolve)
     child.once('exit', code => reject(new Error(`serve ended with ${code}: ${stderr}`)))
   })
-  const { url, token, page, wire } = JSON.parse(line) as Record<'url' | 'token' | 'page' | 'wire', string>
-  return { child, url, token, page, wire, ended, stderr: () => stderr }
+  const told = JSON.parse(line) as Record<'url' | 'token' | 'page' | 'wire' | 'mcp', string>
+  return { child, ...told, ended, stderr: () => stderr }
 }

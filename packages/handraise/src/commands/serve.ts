@@ -8,13 +8,14 @@ import { databaseFile, openDatabase } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
+import { listenForMcp, mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
 import { mountStack, mountWire, type WireHost } from '../mount-wire.ts'
 import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 
-export interface ServeOptions extends NoticeChoice {
+export interface ServeOptions extends NoticeChoice, McpChoice {
   /** The database file. */
   readonly db?: string | undefined
   readonly port?: number | undefined
@@ -24,11 +25,13 @@ export interface ServeOptions extends NoticeChoice {
   readonly open?: boolean | undefined
   /** The module of the agent that runs sessions here. */
   readonly agent?: string | undefined
+  /** The port for clients of MCP. */
+  readonly mcpPort?: number | undefined
 }
 
 /** `handraise serve`: keeps an inbox and serves it until it is told to stop. */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { db, port, memory, json, open, agent } = options
+  const { db, port, memory, json, open, agent, mcpPort } = options
   if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
   const file = memory === true ? undefined : databaseFile(db)
   // What an agent prints is nothing this command says.
@@ -38,16 +41,19 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
   const store = file === undefined ? new MemoryStore() : await openDatabase(file)
   await mountStack(ctx, store)
-  let page = ''
-  let wire: WireHost | undefined
+  let server: InboxServer
+  let wire: WireHost
+  let mcp: McpHost
+  let mcpServer: { readonly url: string; close(): Promise<void> }
   try {
     // Before anybody can ask.
     await mountNotices(ctx, options, process.stderr)
     wire = await mountWire(ctx, { agent, file, adopt: true })
-    await listen(ctx, { file, port, wire }, server => {
-      page = pageUrl(server)
-      announce(output, server, page, file, json === true)
-    })
+    server = await listen(ctx, { file, port, wire })
+    const { url, token } = server
+    mcp = await mountMcp(ctx, options, { file, page: () => url })
+    mcpServer = await listenForMcp(ctx, mcp, { file, port: mcpPort, token })
+    announce(output, { server, mcp: mcpServer.url, file }, json === true)
   } catch (error) {
     await ctx.fiber.dispose()
     endSoon()
@@ -56,8 +62,11 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     throw error
   }
   tellTrouble()
-  if (open === true) void (await import('../open-page.ts')).openPage(page)
+  if (open === true) void (await import('../open-page.ts')).openPage(pageUrl(server))
   await stopped
+  // Calls that wait return first, and say how to go on.
+  await mcp.dispose()
+  await mcpServer.close()
   // The server waits for what is connected to it.
   await wire.dispose()
   await ctx.fiber.dispose()
@@ -71,33 +80,34 @@ interface Serving {
   readonly wire: WireHost
 }
 
-async function listen(
-  ctx: Context,
-  { file, port, wire }: Serving,
-  onListening: (server: InboxServer) => void,
-): Promise<void> {
+async function listen(ctx: Context, { file, port, wire }: Serving): Promise<InboxServer> {
   const stateFile = file === undefined ? {} : { stateFile: `${file}.server.json` }
   const toWire: UpgradeHandler = async (request, socket, head) => {
     await wire.service.serve(await acceptWebSocket(request, socket, head))
   }
+  let listening: InboxServer | undefined
   await ctx.plugin(providerWeb, {
     ...stateFile,
     ...(port === undefined ? {} : { port }),
     upgrades: { '/wire': toWire },
-    onListening,
+    onListening: server => (listening = server),
   })
+  if (listening === undefined) throw new Error('the server does not say where it listens')
+  return listening
 }
 
-function announce(
-  output: NodeJS.WritableStream,
-  { url, token }: InboxServer,
-  page: string,
-  file: string | undefined,
-  asJson: boolean,
-): void {
+interface Listening {
+  readonly server: InboxServer
+  readonly mcp: string
+  readonly file: string | undefined
+}
+
+function announce(output: NodeJS.WritableStream, { server, mcp, file }: Listening, asJson: boolean): void {
+  const { url, token } = server
+  const page = pageUrl(server)
   const wire = Object.assign(new URL('wire', url), { protocol: 'ws:' }).href
   if (asJson) {
-    writeLine(output, { url, token, page, wire })
+    writeLine(output, { url, token, page, wire, mcp })
     return
   }
   output.write(
@@ -106,6 +116,7 @@ function announce(
       `token:  ${token}`,
       `page:   ${page}`,
       `wire:   ${wire}`,
+      `mcp:    ${mcp}`,
       `kept:   ${file ?? 'in memory, until this process ends'}`,
       'Ctrl-C stops it; what has a key stays.',
       '',

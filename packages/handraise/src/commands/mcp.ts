@@ -1,0 +1,75 @@
+import { MemoryStore, type InboxStore } from '@handraise/inbox'
+import { serveMcpOverStdio } from '@handraise/mcp'
+import { Context } from 'cordis'
+import type { Writable } from 'node:stream'
+import { CommandError } from '../command-error.ts'
+import { databaseFile, openDatabase } from '../database-file.ts'
+import { endSoon } from '../end-soon.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
+import { mountStack } from '../mount-wire.ts'
+import { pageWhenNeeded } from '../page-when-needed.ts'
+import { untilStopped } from '../signals.ts'
+import { takeStandardOutput } from '../standard-output.ts'
+import { holdTrouble } from '../trouble.ts'
+
+export interface McpOptions extends McpChoice {
+  /** The database file. */
+  readonly db?: string | undefined
+  readonly memory?: boolean | undefined
+  /** Names who asks. */
+  readonly principal?: string | undefined
+  /** False: no browser is opened. */
+  readonly open?: boolean | undefined
+}
+
+/** `handraise mcp`: offers the tool to the client of MCP that has started it, over standard input and output. */
+export async function mcp(options: McpOptions): Promise<ExitCode> {
+  const { db, memory } = options
+  if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
+  const file = memory === true ? undefined : databaseFile(db)
+  const output = takeStandardOutput()
+  const stopped = untilStopped()
+  const ctx = new Context()
+  let host: McpHost | undefined
+  try {
+    host = await mount(ctx, file, options)
+    await serve(ctx, host, output, stopped)
+  } finally {
+    await host?.dispose()
+    await ctx.fiber.dispose()
+    endSoon()
+  }
+  return EXIT.answered
+}
+
+async function mount(ctx: Context, file: string | undefined, options: McpOptions): Promise<McpHost> {
+  const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
+  await mountStack(ctx, await openStore(file))
+  const { principal, open } = options
+  const page = pageWhenNeeded(ctx, { file, open })
+  const host = await mountMcp(ctx, options, { file, page, principal })
+  tellTrouble()
+  return host
+}
+
+async function serve(ctx: Context, host: McpHost, output: Writable, stopped: Promise<void>): Promise<void> {
+  const connection = serveMcpOverStdio({
+    build: () => host.service.askServer(),
+    output,
+    report: error => ctx.logger.warn(error),
+  })
+  await Promise.race([stopped, connection.ended])
+  // Calls that wait return now, and say how to go on; a client that is gone hears nothing of it.
+  await host.dispose()
+  await connection.close()
+}
+
+async function openStore(file: string | undefined): Promise<InboxStore> {
+  if (file === undefined) return new MemoryStore()
+  try {
+    return await openDatabase(file)
+  } catch (cause) {
+    throw new CommandError('BAD_CONFIG', (cause as Error).message, { cause })
+  }
+}

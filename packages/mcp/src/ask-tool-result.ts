@@ -1,0 +1,71 @@
+import { toAnswer, type SettledRequest } from '@handraise/inbox'
+import { runTool, type ToolResult } from '@handraise/tools'
+import { UserQuestionError, type AskUserQuestionAnswer } from '@handraise/user-questions/types'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { neutralTool, askToolName } from './ask-tool-arguments.ts'
+
+/** How the request ended, as the tool tells it: its answers, or the error with which the ask ends. */
+export function settledResult(request: SettledRequest): Promise<CallToolResult> {
+  return rendered(request.id, () => toAnswer(request))
+}
+
+/** What went wrong, as the tool tells it. `_meta["handraise/code"]` is the code, for a program. */
+export function failedResult(id: string, error: unknown): Promise<CallToolResult> {
+  return rendered(id, () => {
+    throw error
+  })
+}
+
+async function rendered(id: string, end: () => AskUserQuestionAnswer): Promise<CallToolResult> {
+  const ending = {
+    ...neutralTool,
+    parse: () => ({ ok: true as const, args: { questions: [] } }),
+    execute: end,
+  }
+  const result = await runTool(ending, undefined, { callId: id, signal: new AbortController().signal })
+  if (result.isError) return refusedResult(result)
+  const { answers } = result.value
+  return {
+    content: [{ type: 'text', text: result.content }],
+    structuredContent: { status: 'answered', request_id: id, answers },
+  }
+}
+
+export function refusedResult(result: ToolResult): CallToolResult {
+  const code = result.isError ? { _meta: { 'handraise/code': result.error.code } } : {}
+  return { content: [{ type: 'text', text: result.content }], isError: result.isError, ...code }
+}
+
+/** What is told of an id that is not the caller's: the same whether there is such a request or not. */
+export function unknownResult(id: string): CallToolResult {
+  const text = `Error: no request of this client has the id ${JSON.stringify(id)}; ask the questions without request_id`
+  return toldAs('UNKNOWN_REQUEST', text)
+}
+
+export function otherQuestionsResult(id: string): CallToolResult {
+  const text = `Error: request ${id} asked other questions, and these were not asked; to go on waiting for it give request_id alone, to ask these leave request_id out`
+  return toldAs('OTHER_QUESTIONS', text)
+}
+
+/** The request waits still, and can be taken up by its id. */
+export function waitingResult(id: string, page: string | undefined): CallToolResult {
+  const where = page === undefined ? '' : ` They can answer on the page ${page} too.`
+  const text = `The user has not answered yet. The question stays open.${where} To go on waiting, or to get the answer, call ${askToolName} with {"request_id":${JSON.stringify(id)}} and without questions. Do not ask the same anew, and do not assume an answer.`
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: { status: 'waiting', request_id: id, ...(page === undefined ? {} : { page }) },
+  }
+}
+
+/** No client could show it, in the words of an ask that could not be put to anybody. */
+export function notShown(advice: string, cause?: unknown): UserQuestionError<'ASK_UNAVAILABLE'> {
+  return new UserQuestionError(
+    'ASK_UNAVAILABLE',
+    { reason: 'no-capable-client', advice },
+    ...(cause === undefined ? [] : [{ cause }]),
+  )
+}
+
+function toldAs(code: string, text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true, _meta: { 'handraise/code': code } }
+}

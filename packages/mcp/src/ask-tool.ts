@@ -1,0 +1,128 @@
+import { isSettled, toQuestionsPayload, type InboxRequest, type InboxService } from '@handraise/inbox'
+import { canonicalJson, type Clock } from '@handraise/user-questions/types'
+import type { CallToolResult, McpServer, RegisteredTool } from '@modelcontextprotocol/server'
+import { Answering } from './ask-tool-answering.ts'
+import {
+  askToolDescription,
+  askToolInput,
+  askToolName,
+  askToolOutput,
+  readAskCall,
+  type AskCall,
+} from './ask-tool-arguments.ts'
+import { callerOf, type Caller } from './ask-tool-caller.ts'
+import { ClientForms } from './ask-tool-clients.ts'
+import { readPausedAsk } from './ask-tool-form.ts'
+import { settingsOf, type AskToolOptions, type AskToolSettings } from './ask-tool-options.ts'
+import { PageNotice } from './ask-tool-page.ts'
+import { AskedRequests } from './ask-tool-requests.ts'
+import {
+  failedResult,
+  otherQuestionsResult,
+  refusedResult,
+  settledResult,
+  unknownResult,
+} from './ask-tool-result.ts'
+import type { PauseContext } from './pause/handlers.ts'
+import type { InputRequired } from './pause/input-required.ts'
+import type { Pauses } from './pause/pauses.ts'
+
+export interface AskToolDeps {
+  readonly inbox: InboxService
+  readonly pauses: Pauses
+  readonly clock: Clock
+  readonly report: (error: unknown) => void
+}
+
+/** `ask_user_question` for the clients of MCP servers, over the inbox. One of these serves any number of servers. */
+export class AskTool {
+  /** To be registered with the seam. */
+  readonly forms: ClientForms
+  private readonly pauses: Pauses
+  private readonly settings: AskToolSettings
+  private readonly requests: AskedRequests
+  private readonly answering: Answering
+  private readonly hurry = new AbortController()
+  private readonly running = new Set<Promise<unknown>>()
+
+  constructor({ inbox, pauses, clock, report }: AskToolDeps, options: AskToolOptions) {
+    this.pauses = pauses
+    this.settings = settingsOf(options)
+    this.forms = new ClientForms(report)
+    this.requests = new AskedRequests(inbox, this.forms, report)
+    this.answering = new Answering({
+      requests: this.requests,
+      forms: this.forms,
+      page: new PageNotice(options.page, report),
+      settings: this.settings,
+      clock,
+      hurry: this.hurry.signal,
+      report,
+    })
+  }
+
+  /** Withdraws what nobody can come back for since its host is gone. */
+  async start(): Promise<void> {
+    await this.requests.start()
+  }
+
+  register(server: McpServer): RegisteredTool {
+    const config = {
+      title: 'Ask the user',
+      description: askToolDescription,
+      inputSchema: askToolInput,
+      outputSchema: askToolOutput,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    }
+    return this.pauses.registerTool(server, askToolName, config, (raw, ctx) => {
+      const running = this.call(server, raw, ctx)
+      this.running.add(running)
+      return running.finally(() => this.running.delete(running))
+    })
+  }
+
+  /** Lets every call return that it waits still. What was asked stays, for whoever comes back for it. */
+  async close(): Promise<void> {
+    this.hurry.abort()
+    await Promise.allSettled(this.running)
+    this.requests.close()
+  }
+
+  private async call(
+    server: McpServer,
+    raw: unknown,
+    ctx: PauseContext,
+  ): Promise<CallToolResult | InputRequired> {
+    const caller = callerOf(server, ctx, this.settings.principal)
+    const paused = readPausedAsk(ctx.requestState)
+    const asked: AskCall =
+      paused === undefined
+        ? await readAskCall(raw)
+        : { kind: 'again', id: paused.request, questions: undefined }
+    const found = await this.find(asked, caller)
+    if ('content' in found) return found
+    if (isSettled(found)) return await settledResult(found)
+    return await this.answering.answer({ request: found, caller, server, ctx, paused })
+  }
+
+  /** The request that the call is about; else the result that says why there is none. */
+  private async find(asked: AskCall, caller: Caller): Promise<InboxRequest | CallToolResult> {
+    if (asked.kind === 'refused') return refusedResult(asked.result)
+    const { questions } = asked
+    if (asked.kind === 'again') {
+      const request = await this.requests.known(asked.id, caller.session)
+      if (request === undefined) return unknownResult(asked.id)
+      const isSame =
+        questions === undefined ||
+        canonicalJson(request.payload) === canonicalJson(toQuestionsPayload(questions))
+      return isSame ? request : otherQuestionsResult(asked.id)
+    }
+    const { session, key } = caller
+    const untold = key === undefined && !this.answering.carries(caller, asked.questions)
+    try {
+      return await this.requests.open({ questions: asked.questions, session, key, untold })
+    } catch (error) {
+      return await failedResult('', error)
+    }
+  }
+}

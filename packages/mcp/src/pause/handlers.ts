@@ -1,0 +1,77 @@
+import type { JsonValue } from '@handraise/inbox'
+import type {
+  CacheHint,
+  ClientCapabilities,
+  GetPromptResult,
+  Icon,
+  ReadResourceResult,
+  ResourceMetadata,
+  ScopeChallengeHandler,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+  Variables,
+} from '@modelcontextprotocol/server'
+import type { InputResponses } from './accepted-content.ts'
+import type { InputRequired } from './input-required.ts'
+
+/** The official server's context, and what a paused handler goes on with. */
+export type PauseContext = ServerContext & {
+  /** Every answer of this call so far; empty until something was asked and answered. Read it with `acceptedContent`. */
+  readonly inputResponses: InputResponses
+  /** What the handler gave with what it asked for last; nothing on the first run. */
+  readonly requestState: JsonValue | undefined
+  /** What the client declared: an agent that cannot ask by form has no `elicitation` here, or has `url` alone in it. */
+  readonly clientCapabilities: ClientCapabilities | undefined
+}
+
+interface Listed {
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: Icon[] | undefined
+  readonly scopeChallenge?: ScopeChallengeHandler | undefined
+  readonly _meta?: Record<string, unknown> | undefined
+}
+
+interface Pausable {
+  /**
+   * Takes answers that come with the first call, before anything was asked, from whoever calls. Only for what a caller may
+   * say for itself, such as a name; never for a permission, which a model could give itself then. Default false.
+   */
+  readonly acceptUnasked?: boolean | undefined
+}
+
+/** As `McpServer.registerTool` takes it. */
+export interface ToolConfig<Input extends StandardSchemaWithJSON | undefined> extends Listed, Pausable {
+  readonly inputSchema?: Input | undefined
+  readonly outputSchema?: StandardSchemaWithJSON | undefined
+  readonly annotations?: ToolAnnotations | undefined
+}
+
+/** As `McpServer.registerPrompt` takes it. */
+export interface PromptConfig<Args extends StandardSchemaWithJSON | undefined> extends Listed, Pausable {
+  readonly argsSchema?: Args | undefined
+}
+
+/** As `McpServer.registerResource` takes it. */
+export type ResourceConfig = ResourceMetadata &
+  Pausable & { cacheHint?: CacheHint; scopeChallenge?: ScopeChallengeHandler }
+
+/**
+ * Runs from its top in every round, so it does nothing that shows before it has its answers. It returns `inputRequired(…)`, a
+ * tool result of MCP, or any plain data, which becomes one.
+ */
+export type PausableTool<Input extends StandardSchemaWithJSON | undefined> =
+  Input extends StandardSchemaWithJSON
+    ? (args: StandardSchemaWithJSON.InferOutput<Input>, ctx: PauseContext) => unknown
+    : (ctx: PauseContext) => unknown
+
+type Or<Result> = Result | InputRequired | Promise<Result | InputRequired>
+
+export type PausablePrompt<Args extends StandardSchemaWithJSON | undefined> =
+  Args extends StandardSchemaWithJSON
+    ? (args: StandardSchemaWithJSON.InferOutput<Args>, ctx: PauseContext) => Or<GetPromptResult>
+    : (ctx: PauseContext) => Or<GetPromptResult>
+
+export type PausableResource = (uri: URL, ctx: PauseContext) => Or<ReadResourceResult>
+export type PausableTemplate = (uri: URL, variables: Variables, ctx: PauseContext) => Or<ReadResourceResult>

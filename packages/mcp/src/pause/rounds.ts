@@ -1,0 +1,262 @@
+import type { JsonValue } from '@handraise/inbox'
+import { canonicalJson } from '@handraise/user-questions/types'
+import type { Clock } from '@handraise/user-questions'
+import { isInputRequiredResult, ProtocolError, type InputRequiredResult } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { faultsNoted, type InputResponse, type InputResponses } from './accepted-content.ts'
+import { toInputRequests } from './asked.ts'
+import { digestOfCall, type PausableMethod } from './call-target.ts'
+import { endedBy, endedByAnswer, endedByFaults, endedUnknown } from './ending.ts'
+import { isInputRequired, type InputRequired } from './input-required.ts'
+import type { Ledger, PauseOutcome } from './ledger.ts'
+import { closeState, openState, type PausedState } from './paused-state.ts'
+import { readAnswers } from './read-answers.ts'
+import { RefusedState } from './refused-state.ts'
+import type { Seal } from './seal.ts'
+
+/** One request as it came in, the first of a call or a later round. */
+export interface PausableCall {
+  readonly method: PausableMethod
+  readonly name: string
+  readonly args: unknown
+  readonly principal: string
+  /** As the client echoed it. */
+  readonly state: string | undefined
+  /** What the client answered, unchecked. */
+  readonly sent: unknown
+  readonly signal: AbortSignal
+  /** Tells servers apart whose tools have the same names. */
+  readonly scope?: string | undefined
+  /** Takes answers that come without a state. */
+  readonly acceptUnasked: boolean
+}
+
+/** What a handler is given beside its arguments. */
+export interface Given {
+  readonly inputResponses: InputResponses
+  readonly requestState: JsonValue | undefined
+}
+
+export interface PausableWork {
+  /** Runs the handler from its top. */
+  readonly run: (given: Given) => unknown
+  /** What the handler came to, as the method's result. */
+  readonly toResult: (value: unknown) => unknown
+}
+
+export interface RoundsOptions {
+  readonly seal: Seal
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly ttlMs: number
+}
+
+/** What is known when a handler runs. */
+type Known = Pick<PausedState, 'asked' | 'answers' | 'attempts' | 'requestState'>
+
+/** What the states of one pause have in common. */
+type Pause = Pick<PausedState, 'version' | 'pause' | 'expiresAt' | 'principal' | 'call'>
+
+/** What a handler asks for, and what is known already. */
+interface Asking extends Known {
+  readonly kind: 'asking'
+  readonly notes: ReadonlyMap<string, string>
+}
+
+const NOTHING_KNOWN: Known = { asked: [], answers: new Map(), attempts: 0, requestState: undefined }
+const MOST_ATTEMPTS = 3
+/** How many rounds of one call may be answered at once, before they were asked. */
+const MOST_UNASKED = 10
+const TOO_LATE = 'An earlier answer came too late to be used. Please answer again.'
+
+/** Takes a call from round to round, each from a state that its client carried. */
+export class Rounds {
+  private readonly seal: Seal
+  private readonly ledger: Ledger
+  private readonly clock: Clock
+  private readonly ttlMs: number
+
+  constructor({ seal, ledger, clock, ttlMs }: RoundsOptions) {
+    this.seal = seal
+    this.ledger = ledger
+    this.clock = clock
+    this.ttlMs = ttlMs
+  }
+
+  /** Throws `RefusedState` for a state that is not of this very call, and what the handler of a first round throws. */
+  async enter(call: PausableCall, work: PausableWork): Promise<PauseOutcome> {
+    const digest = digestOfCall(call.method, call.name, call.args, call.scope)
+    if (call.state === undefined) return await this.first(call, digest, work, await this.ledger.prunedUpTo())
+    const paused = this.opened(call.state, call.principal, digest)
+    const { pause, expiresAt } = paused
+    if (await this.ledger.isClaimed(pause))
+      return (await this.ledger.outcomeOf(pause, call.signal)) ?? endedUnknown(call.name)
+    const prunedUpTo = await this.ledger.prunedUpTo()
+    if (expiresAt <= Math.max(this.clock.now(), prunedUpTo))
+      return await this.first(call, digest, work, prunedUpTo, TOO_LATE)
+    const step = this.answered(call, paused)
+    if (step.kind === 'asking') return this.paused(step, paused)
+    const finish = (): Promise<PauseOutcome> =>
+      step.kind === 'known' ? this.finish(call, digest, work, prunedUpTo, step.known) : Promise.resolve(step)
+    return (await this.ledger.redeem(pause, expiresAt, finish, call.signal)) ?? endedUnknown(call.name)
+  }
+
+  private opened(sealed: string, principal: string, digest: string): PausedState {
+    const paused = openState(this.seal, sealed)
+    if (paused === undefined) throw new RefusedState('it was not sealed here, or was changed')
+    if (paused.principal !== principal) throw new RefusedState('it belongs to another principal')
+    if (paused.call !== digest) throw new RefusedState('it belongs to another call, or to other arguments')
+    return paused
+  }
+
+  private async first(
+    call: PausableCall,
+    digest: string,
+    work: PausableWork,
+    prunedUpTo: number,
+    note?: string,
+  ): Promise<PauseOutcome> {
+    let step = await this.run(call, work, NOTHING_KNOWN)
+    if (call.acceptUnasked && call.state === undefined) step = await this.runAhead(call, work, step)
+    if (step.kind !== 'asking') return step
+    const [asked] = step.asked
+    const notes = note === undefined || asked === undefined ? step.notes : new Map([[asked.id, note]])
+    return this.paused({ ...step, notes }, this.newPause(call, digest, prunedUpTo))
+  }
+
+  /** Runs on with answers that came before they were asked for. */
+  private async runAhead(
+    call: PausableCall,
+    work: PausableWork,
+    first: PauseOutcome | Asking,
+  ): Promise<PauseOutcome | Asking> {
+    let step = first
+    for (let round = 0; round < MOST_UNASKED && step.kind === 'asking'; round += 1) {
+      const { answers, faults, missing } = readAnswers(step.asked, call.sent)
+      if (answers.size === 0) return step
+      const known = { ...step, answers: new Map([...step.answers, ...answers]) }
+      if (faults.size > 0 || missing.length > 0) return known
+      step = await this.run(call, work, known)
+    }
+    return step
+  }
+
+  /** What the answers of a round come to, before anything is done about them. */
+  private answered(
+    call: PausableCall,
+    paused: PausedState,
+  ): { readonly kind: 'known'; readonly known: Known } | Asking | Extract<PauseOutcome, { kind: 'ended' }> {
+    const open = paused.asked.filter(({ id }) => !paused.answers.has(id))
+    const { answers, faults, missing } = readAnswers(open, call.sent)
+    const known = { ...paused, answers: new Map([...paused.answers, ...answers]) }
+    // A person who said no is not asked for the rest.
+    const saidNo = paused.asked.some(({ id }) => isNo(known.answers.get(id)))
+    if (saidNo || (faults.size === 0 && missing.length === 0)) return { kind: 'known', known }
+    const attempts = paused.attempts + (faults.size > 0 ? 1 : 0)
+    if (attempts >= MOST_ATTEMPTS) return endedByFaults(call.name, open, faults, attempts)
+    return { ...known, kind: 'asking', attempts, notes: noted(faults) }
+  }
+
+  /** Runs the handler with all its answers. Whatever it does is what the pause came to. */
+  private async finish(
+    call: PausableCall,
+    digest: string,
+    work: PausableWork,
+    prunedUpTo: number,
+    known: Known,
+  ): Promise<PauseOutcome> {
+    try {
+      const step = await this.run(call, work, known)
+      const outcome =
+        step.kind === 'asking' ? this.paused(step, this.newPause(call, digest, prunedUpTo)) : step
+      return JSON.parse(JSON.stringify(outcome)) as PauseOutcome
+    } catch (error) {
+      return errorOutcome(error)
+    }
+  }
+
+  private async run(call: PausableCall, work: PausableWork, known: Known): Promise<PauseOutcome | Asking> {
+    const inputResponses = Object.freeze(
+      Object.assign(Object.create(null) as object, Object.fromEntries(known.answers)),
+    ) as InputResponses
+    const value = await work.run({ inputResponses, requestState: known.requestState })
+    if (isInputRequired(value)) return asking(call, value, known, faultsNoted(inputResponses))
+    if (isInputRequiredResult(value))
+      throw new TypeError('return what inputRequired() of @handraise/mcp gives, whose state is sealed')
+    return { kind: 'result', result: work.toResult(value) as JsonValue }
+  }
+
+  private newPause({ principal }: PausableCall, digest: string, prunedUpTo: number): Pause {
+    return {
+      version: 1,
+      pause: crypto.randomUUID(),
+      // On a clock that was set back behind it, nothing asked now could be answered otherwise.
+      expiresAt: Math.max(this.clock.now(), prunedUpTo) + this.ttlMs,
+      principal,
+      call: digest,
+    }
+  }
+
+  private paused(
+    { asked, answers, attempts, requestState, notes }: Asking,
+    { version, pause, expiresAt, principal, call }: Pause,
+  ): PauseOutcome {
+    const state = { version, pause, expiresAt, principal, call, asked, answers, attempts, requestState }
+    const result: InputRequiredResult = {
+      resultType: 'input_required',
+      inputRequests: toInputRequests(
+        asked.filter(({ id }) => !answers.has(id)),
+        notes,
+      ),
+      requestState: closeState(this.seal, state),
+    }
+    return { kind: 'result', result: result as unknown as JsonValue }
+  }
+}
+
+/** What a handler asks for, unless the person answered that already. */
+function asking(
+  { name }: PausableCall,
+  { asked, requestState }: InputRequired,
+  known: Known,
+  faults: ReadonlyMap<string, string>,
+): Asking | PauseOutcome {
+  for (const each of asked) {
+    const answer = known.answers.get(each.id)
+    if (answer === undefined) continue
+    if (isNo(answer)) return endedBy(answer.action === 'decline' ? 'declined' : 'cancelled', name, each)
+    const before = known.asked.find(({ id }) => id === each.id)
+    const isSame = before !== undefined && canonicalJson(before) === canonicalJson(each)
+    if (isSame && !faults.has(each.id))
+      return endedByAnswer(name, each, 'content' in answer ? answer.content : undefined)
+  }
+  const again = new Map(Array.from(faults).filter(([id]) => asked.some(each => each.id === id)))
+  const attempts = again.size > 0 ? known.attempts + 1 : 0
+  if (attempts >= MOST_ATTEMPTS) return endedByFaults(name, asked, again, attempts)
+  const answers = new Map(known.answers)
+  for (const { id } of asked) answers.delete(id)
+  return { kind: 'asking', asked, answers, attempts, requestState, notes: noted(again) }
+}
+
+function isNo(
+  answer: InputResponse | undefined,
+): answer is Extract<InputResponse, { action: 'decline' | 'cancel' }> {
+  return answer !== undefined && 'action' in answer && answer.action !== 'accept'
+}
+
+function noted(faults: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map(
+    Array.from(faults, ([id, fault]) => [
+      id,
+      `The last answer could not be used: ${fault}. Please answer again.`,
+    ]),
+  )
+}
+
+function errorOutcome(error: unknown): PauseOutcome {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!ProtocolError.isInstance(error)) return { kind: 'error', message }
+  const { code, data } = error
+  const kept = z.json().safeParse(data)
+  return { kind: 'error', message, code, ...(kept.success ? { data: kept.data } : {}) }
+}
