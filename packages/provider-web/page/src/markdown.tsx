@@ -54,7 +54,17 @@ export function Markdown({ text }: { text: string }): VNode {
 
 /** The elements alone, which are never too deep to be shown. */
 export function Painted({ text }: { text: string }): VNode {
-  return <>{parse(text).children.map(paint)}</>
+  // The parser keeps to itself where a link leads that is not finished.
+  const at = text.lastIndexOf('](')
+  const to = at > text.indexOf('[') ? text.slice(at + 2) : ''
+  const root = parse(text)
+  return <>{(to.includes(')') || holds(root, to) ? root : parse(`${text})`)).children.map(paint)}</>
+}
+
+function holds({ children, attributes }: Node, text: string): boolean {
+  return [...children, ...attributes.values()].some(part =>
+    typeof part === 'string' ? part.includes(text) : holds(part, text),
+  )
 }
 
 function parse(text: string): Node {

@@ -177,3 +177,11 @@ test('what it is made for is shown as such', () => {
   )
   expect(letters(text)).toBe('OneAbcdefghijklmn')
 })
+
+test.each(['[字](word', 'see [字](word', '[a](one) [字](word'])(
+  'a link that is not finished loses nothing: %s',
+  text => {
+    expect(show(text).text).toContain('word')
+    expect(show(text).text).toContain('字')
+  },
+)
