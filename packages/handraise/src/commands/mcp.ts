@@ -1,9 +1,7 @@
-import { MemoryStore, type InboxStore } from '@handraise/inbox'
 import { serveMcpOverStdio } from '@handraise/mcp'
 import { Context } from 'cordis'
 import type { Writable } from 'node:stream'
-import { CommandError } from '../command-error.ts'
-import { databaseFile, openDatabase } from '../database-file.ts'
+import { chosenFile, openHostStore, type DatabaseChoice } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
@@ -13,10 +11,7 @@ import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 
-export interface McpOptions extends McpChoice {
-  /** The database file. */
-  readonly db?: string | undefined
-  readonly memory?: boolean | undefined
+export interface McpOptions extends McpChoice, DatabaseChoice {
   /** Names who asks. */
   readonly principal?: string | undefined
   /** False: no browser is opened. */
@@ -25,9 +20,7 @@ export interface McpOptions extends McpChoice {
 
 /** `handraise mcp`: offers the tool to the client of MCP that has started it, over standard input and output. */
 export async function mcp(options: McpOptions): Promise<ExitCode> {
-  const { db, memory } = options
-  if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
-  const file = memory === true ? undefined : databaseFile(db)
+  const file = chosenFile(options)
   const output = takeStandardOutput()
   const stopped = untilStopped()
   const ctx = new Context()
@@ -45,7 +38,7 @@ export async function mcp(options: McpOptions): Promise<ExitCode> {
 
 async function mount(ctx: Context, file: string | undefined, options: McpOptions): Promise<McpHost> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  await mountStack(ctx, await openStore(file))
+  await mountStack(ctx, await openHostStore(file))
   const { principal, open } = options
   const page = pageWhenNeeded(ctx, { file, open })
   const host = await mountMcp(ctx, options, { file, page, principal })
@@ -63,13 +56,4 @@ async function serve(ctx: Context, host: McpHost, output: Writable, stopped: Pro
   // Calls that wait return now, and say how to go on; a client that is gone hears nothing of it.
   await host.dispose()
   await connection.close()
-}
-
-async function openStore(file: string | undefined): Promise<InboxStore> {
-  if (file === undefined) return new MemoryStore()
-  try {
-    return await openDatabase(file)
-  } catch (cause) {
-    throw new CommandError('BAD_CONFIG', (cause as Error).message, { cause })
-  }
 }

@@ -4,7 +4,7 @@ import * as providerWeb from '@handraise/provider-web'
 import { acceptWebSocket } from '@handraise/wire'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
-import { databaseFile, openDatabase } from '../database-file.ts'
+import { chosenFile, openDatabase, type DatabaseChoice } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
@@ -15,11 +15,8 @@ import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 
-export interface ServeOptions extends NoticeChoice, McpChoice {
-  /** The database file. */
-  readonly db?: string | undefined
+export interface ServeOptions extends NoticeChoice, McpChoice, DatabaseChoice {
   readonly port?: number | undefined
-  readonly memory?: boolean | undefined
   readonly json?: boolean | undefined
   /** Opens the page in a browser. */
   readonly open?: boolean | undefined
@@ -31,9 +28,8 @@ export interface ServeOptions extends NoticeChoice, McpChoice {
 
 /** `handraise serve`: keeps an inbox and serves it until it is told to stop. */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { db, port, memory, json, open, agent, mcpPort } = options
-  if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
-  const file = memory === true ? undefined : databaseFile(db)
+  const { port, json, open, agent, mcpPort } = options
+  const file = chosenFile(options)
   // What an agent prints is nothing this command says.
   const output = agent === undefined ? process.stdout : takeStandardOutput()
   const stopped = untilStopped()

@@ -1,9 +1,7 @@
 import type { Writable } from 'node:stream'
-import { MemoryStore, type InboxStore } from '@handraise/inbox'
 import { stdioChannel } from '@handraise/wire'
 import { Context } from 'cordis'
-import { CommandError } from '../command-error.ts'
-import { databaseFile, openDatabase } from '../database-file.ts'
+import { chosenFile, openHostStore, type DatabaseChoice } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { mountStack, mountWire } from '../mount-wire.ts'
@@ -11,18 +9,14 @@ import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 
-export interface WireOptions {
-  /** The database file. */
-  readonly db?: string | undefined
-  readonly memory?: boolean | undefined
+export interface WireOptions extends DatabaseChoice {
   /** The module of the agent. */
   readonly agent?: string | undefined
 }
 
 /** `handraise wire`: hosts sessions for the one client that has started it, over standard input and output. */
 export async function wire({ db, memory, agent }: WireOptions): Promise<ExitCode> {
-  if (memory === true && db !== undefined) throw new CommandError('BAD_USAGE', '--memory goes without --db')
-  const file = memory === true ? undefined : databaseFile(db)
+  const file = chosenFile({ db, memory })
   const output = takeStandardOutput()
   const stopped = untilStopped()
   const ctx = new Context()
@@ -43,17 +37,8 @@ interface Hosting {
 
 async function host(ctx: Context, { file, agent, output }: Hosting): Promise<void> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  await mountStack(ctx, await openStore(file))
+  await mountStack(ctx, await openHostStore(file))
   const { service } = await mountWire(ctx, { agent, file, adopt: false })
   tellTrouble()
   await service.serve(stdioChannel(process.stdin, output))
-}
-
-async function openStore(file: string | undefined): Promise<InboxStore> {
-  if (file === undefined) return new MemoryStore()
-  try {
-    return await openDatabase(file)
-  } catch (cause) {
-    throw new CommandError('BAD_CONFIG', (cause as Error).message, { cause })
-  }
 }

@@ -5,7 +5,9 @@ import type { FrameChannel, IncomingFrame } from '../channel.ts'
 import {
   CLIENT_NOTIFICATIONS,
   initializeParamsSchema,
+  PROTECTED,
   requestIdSchema,
+  SERVER_REQUESTS,
   WireError,
   type InitializeParams,
   type RequestId,
@@ -379,13 +381,8 @@ export class Connection {
   }
 }
 
-const NEVER_LEFT_OUT: ReadonlySet<string> = new Set([
-  'approval/request',
-  'userInput/request',
-  'approval/resolved',
-  'userInput/settled',
-  'view/gap',
-])
+// What is protected goes to every client, whatever it opts out of (MSP, protected set).
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set([...PROTECTED, ...Object.keys(SERVER_REQUESTS)])
 
 function idOf(value: unknown): RequestId | null {
   if (typeof value !== 'object' || value === null || !('id' in value)) return null

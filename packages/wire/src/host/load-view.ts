@@ -1,5 +1,5 @@
 import type { WireDeps } from './deps.ts'
-import { emptyState, foldEvent, type SessionState } from './session-state.ts'
+import { stateOf, waitingOf, type SessionState } from './session-state.ts'
 import type { SessionRecord, TurnRecord } from './session-store.ts'
 import { ViewLog } from './view-log.ts'
 
@@ -22,12 +22,8 @@ export async function loadView(
   const record = kept?.value ?? (await recordOfInbox(inbox, sessionId))
   if (record === undefined) return undefined
   const log = new ViewLog(sessionId, await sessions.events(sessionId), () => deps.now())
-  const state = emptyState()
-  for (const event of log.events) foldEvent(state, event)
-  const turns = await sessions.turns(sessionId)
-  const waiting = turns.filter(
-    ({ turnId }) => !state.startedTurns.has(turnId) && !state.endedTurns.has(turnId),
-  )
+  const state = stateOf(log.events)
+  const waiting = waitingOf(state, await sessions.turns(sessionId))
   return { record, log, state, waiting }
 }
 

@@ -53,7 +53,7 @@ export interface SessionState {
   modeChange: SessionApprovalModeChangedParams | undefined
 }
 
-export function emptyState(): SessionState {
+function emptyState(): SessionState {
   return {
     items: new Map(),
     itemOfCall: new Map(),
@@ -124,6 +124,21 @@ function foldItem(state: SessionState, { item }: { readonly item: Item }): void 
 /** Takes one event into the state. */
 export function foldEvent(state: SessionState, event: ViewEvent): void {
   FOLDS[event.method]?.(state, event.params as never, event)
+}
+
+/** What the events of a view come to. */
+export function stateOf(events: readonly ViewEvent[]): SessionState {
+  const state = emptyState()
+  for (const event of events) foldEvent(state, event)
+  return state
+}
+
+/** The turns that were taken in, and have neither begun nor ended. */
+export function waitingOf<Turn extends { readonly turnId: string }>(
+  { startedTurns, endedTurns }: SessionState,
+  turns: readonly Turn[],
+): Turn[] {
+  return turns.filter(({ turnId }) => !startedTurns.has(turnId) && !endedTurns.has(turnId))
 }
 
 /** The questions that wait, in the order in which they were opened. */

@@ -7,10 +7,11 @@ import type { CallPlace } from './call-place.ts'
 import { callIdOf, eventsOf } from './request-events.ts'
 import { Serial } from './serial.ts'
 import {
-  emptyState,
   foldEvent,
   pendingApprovals,
   pendingUserInputs,
+  stateOf,
+  waitingOf,
   type SessionState,
 } from './session-state.ts'
 import { sessionWrite, type SessionRecord, type TurnRecord } from './session-store.ts'
@@ -45,7 +46,7 @@ const RETRIES_MS = [50, 250, 1_000]
 export class Session {
   readonly record: SessionRecord
   readonly log: ViewLog
-  readonly state: SessionState = emptyState()
+  readonly state: SessionState
   /** Turns that wait for the one before. */
   readonly queue: TurnRecord[]
   /** How many turns there ever were, waiting ones included. */
@@ -66,10 +67,8 @@ export class Session {
     this.record = record
     this.log = log
     this.deps = deps
-    for (const event of log.events) foldEvent(this.state, event)
-    this.queue = turns.filter(
-      ({ turnId }) => !this.state.startedTurns.has(turnId) && !this.state.endedTurns.has(turnId),
-    )
+    this.state = stateOf(log.events)
+    this.queue = waitingOf(this.state, turns)
     this.turnOrder = (turns.at(-1)?.order ?? -1) + 1
   }
 
