@@ -54,17 +54,29 @@ export function Markdown({ text }: { text: string }): VNode {
 
 /** The elements alone, which are never too deep to be shown. */
 export function Painted({ text }: { text: string }): VNode {
-  // The parser keeps to itself where a link leads that is not finished.
-  const at = text.lastIndexOf('](')
-  const to = at > text.indexOf('[') ? text.slice(at + 2) : ''
   const root = parse(text)
-  return <>{(to.includes(')') || holds(root, to) ? root : parse(`${text})`)).children.map(paint)}</>
+  return holds(root, text) ? <>{root.children.map(paint)}</> : <pre>{text}</pre>
 }
 
-function holds({ children, attributes }: Node, text: string): boolean {
-  return [...children, ...attributes.values()].some(part =>
-    typeof part === 'string' ? part.includes(text) : holds(part, text),
-  )
+/** Whether every letter and digit is still there, in order: no fault of a parser may hide a part of what is decided. */
+function holds(root: Node, text: string): boolean {
+  const shown = characters(written(root))
+  let at = 0
+  return characters(text.replace(DRAWN, '')).every(character => {
+    at = shown.indexOf(character, at) + 1
+    return at > 0
+  })
+}
+
+/** What becomes a thing that is drawn and has no letters: a break, a ticked box, the number of a list item. */
+const DRAWN = /<br\s*\/?>|\[x\]|^(?:[\s>*+-]|\d+[.)]\s)+/gimu
+
+const characters = (text: string): readonly string[] => text.match(/[\p{L}\p{N}]/gu) ?? []
+
+function written({ type, children, attributes }: Node): string {
+  const parts = children.map(part => (typeof part === 'string' ? part : written(part)))
+  const told = [...attributes.values()]
+  return (type === smd.Token.Code_Fence ? [...told, ...parts] : [...parts, ...told]).join('')
 }
 
 function parse(text: string): Node {
@@ -88,6 +100,9 @@ function parse(text: string): Node {
   })
   smd.parser_write(parser, text)
   smd.parser_end(parser)
+  // What the parser still waits to see the end of, as where an unfinished link leads, it never hands on.
+  const held = parser.pending.trimEnd()
+  if (held !== '') top().children.push(held)
   return root
 }
 
@@ -104,6 +119,12 @@ function paint(node: Node | string): ComponentChildren {
     case smd.Token.Code_Fence:
       return (
         <pre tabIndex={0}>
+          {attributes.has(smd.Attr.Lang) && (
+            <small>
+              {attributes.get(smd.Attr.Lang)}
+              {'\n'}
+            </small>
+          )}
           <code>{children}</code>
         </pre>
       )
@@ -119,7 +140,11 @@ function paint(node: Node | string): ComponentChildren {
     case smd.Token.Raw_URL:
       return <Link to={attributes.get(smd.Attr.Href)}>{children}</Link>
     case smd.Token.Image:
-      return <Link to={attributes.get(smd.Attr.Src)}>{children}</Link>
+      return (
+        <Link to={attributes.get(smd.Attr.Src)} open="![">
+          {children}
+        </Link>
+      )
     case smd.Token.List_Ordered:
       return <ol start={Number(attributes.get(smd.Attr.Start) ?? 1)}>{children}</ol>
     default: {
@@ -129,7 +154,23 @@ function paint(node: Node | string): ComponentChildren {
   }
 }
 
-function Link({ to = '', children }: { to?: string | undefined; children: ComponentChildren }): VNode {
+interface LinkProps {
+  /** Where it leads; `undefined` where the text ends before it says so. */
+  readonly to: string | undefined
+  /** What opens it, which is shown where it is no link. */
+  readonly open?: string
+  readonly children: ComponentChildren
+}
+
+function Link({ to, open = '[', children }: LinkProps): VNode {
+  if (to === undefined) {
+    return (
+      <>
+        {open}
+        {children}
+      </>
+    )
+  }
   const url = URL.canParse(to) ? new URL(to) : undefined
   if (url === undefined || !/^(?:https?|mailto):$/u.test(url.protocol)) {
     return (

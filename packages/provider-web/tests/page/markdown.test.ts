@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { VNode } from 'preact'
 import { expect, test } from 'vitest'
@@ -22,6 +23,7 @@ function read(
 }
 
 const show = (text: string) => read(Painted({ text }))
+const pages = ['README.md', ...readdirSync('packages').map(name => `packages/${name}/README.md`)]
 const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
 
 const piece = fc.oneof(
@@ -119,6 +121,7 @@ test('no letter of a text is lost, wherever it stands', () => {
             '*',
             '_',
             '`',
+            '```',
             '# ',
             '- ',
             '> ',
@@ -131,6 +134,8 @@ test('no letter of a text is lost, wherever it stands', () => {
             '1. ',
             '[',
             ']',
+            '](',
+            '![',
             '(',
             ')',
             'word',
@@ -175,13 +180,23 @@ test('what it is made for is shown as such', () => {
       'hr',
     ]),
   )
-  expect(letters(text)).toBe('OneAbcdefghijklmn')
+  expect(letters(text)).toBe('OneAbcdefghijsjklmn')
 })
 
-test.each(['[字](word', 'see [字](word', '[a](one) [字](word'])(
-  'a link that is not finished loses nothing: %s',
-  text => {
-    expect(show(text).text).toContain('word')
-    expect(show(text).text).toContain('字')
-  },
-)
+test.each([
+  '[字](word',
+  'see [字](word',
+  '[a](one) [字](word',
+  '![字](word',
+  '**[字](word',
+  '[字',
+  '字 <',
+  '字 [',
+])('what is not finished is shown as it stands: %s', text => {
+  const bare = (shown: string) => shown.replaceAll('**', '').replace('[a](one)', 'a (one)')
+  expect(show(text).text).toBe(bare(text))
+})
+
+test.each(pages)('a page people wrote is shown as elements, not as it stands: %s', page => {
+  expect(show(readFileSync(page, 'utf8')).elements.map(({ type }) => type)).toContain('h3')
+})
