@@ -3,6 +3,7 @@ import type { PermissionOption, PermissionOptionKind } from '@agentclientprotoco
 import { allows, type ApprovalPayload } from '@handraise/user-approvals'
 import type { Answer, Question } from '@handraise/user-questions/types'
 import { z } from 'zod'
+import { MARKDOWN } from './markdown.ts'
 
 /** What choosing an option means: an answer, or that the person will not answer. */
 export type PermissionMeaning = { readonly answer: Answer } | 'declined'
@@ -32,7 +33,7 @@ export function offerApproval(payload: ApprovalPayload, question: Question): Per
   const offered = (question.options ?? []).filter(option =>
     payload.choices.some(({ label }) => label === option.label),
   )
-  const entries = toFormOptions(offered, 'folded').flatMap(({ const: label, title }) => {
+  const entries = toFormOptions(offered, 'folded', MARKDOWN).flatMap(({ const: label, title }) => {
     const choice = payload.choices.find(each => each.label === label)
     if (choice === undefined) return []
     const reach = choice.scope === 'once' ? 'once' : 'always'
@@ -53,11 +54,13 @@ export function isChoice(question: Question): boolean {
 export function offerChoice(question: Question): PermissionOffer {
   const { intent, minSelections = 0 } = question
   const [{ offered } = { offered: [] }] = questionFields([question])
-  const entries: Entry[] = toFormOptions(offered, 'folded').map(({ const: label, title }, index) => {
-    const kind = intent === undefined || label === intent.approve ? 'allow_once' : 'reject_once'
-    const meaning = { answer: { id: question.id, selected: [label] } }
-    return { option: { optionId: `choice_${index + 1}`, name: title, kind }, meaning }
-  })
+  const entries: Entry[] = toFormOptions(offered, 'folded', MARKDOWN).map(
+    ({ const: label, title }, index) => {
+      const kind = intent === undefined || label === intent.approve ? 'allow_once' : 'reject_once'
+      const meaning = { answer: { id: question.id, selected: [label] } }
+      return { option: { optionId: `choice_${index + 1}`, name: title, kind }, meaning }
+    },
+  )
   const leave: Entry =
     minSelections > 0
       ? {

@@ -5,6 +5,7 @@ import {
   oneAtATime,
   takesPerson,
   timeReply,
+  type Form,
   type InTurn,
 } from '@handraise/elicitation'
 import { methods, type ClientCapabilities } from '@agentclientprotocol/sdk'
@@ -20,6 +21,7 @@ import {
 } from '@handraise/user-questions/types'
 import { askChoices, askPermission } from './ask-permission.ts'
 import { noCapableClient, shownToNobody, stoppable, toEnding, type AcpClient } from './client.ts'
+import { MARKDOWN } from './markdown.ts'
 import { isChoice, offerApproval } from './permission.ts'
 
 export interface AcpOptions {
@@ -99,14 +101,16 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
     signal: AbortSignal,
   ): Promise<AskUserQuestionAnswer> {
     const scope = { sessionId, ...(toolCallId === undefined ? {} : { toolCallId }) }
-    return askByForm(questions, 'native', async form => {
+    const show = async (form: Form): Promise<unknown> => {
       const params = { mode: 'form', ...scope, ...form } as const
-      const show = (): Promise<unknown> =>
-        client.request(methods.client.elicitation.create, params, stoppable(signal))
-      const { reply, isTooFast } = await timeReply(show, timing)
+      const { reply, isTooFast } = await timeReply<unknown>(
+        () => client.request(methods.client.elicitation.create, params, stoppable(signal)),
+        timing,
+      )
       if (isTooFast && takesPerson(formReplySchema.safeParse(reply).data?.action ?? '')) throw shownToNobody()
       return reply
-    })
+    }
+    return askByForm(questions, 'native', show, MARKDOWN)
   }
 
   async function inSession<T>(

@@ -1,7 +1,8 @@
 import { questionFields, supportingText } from '@handraise/elicitation'
 import type { ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk'
 import type { ApprovalPayload, ApprovalSubject } from '@handraise/user-approvals'
-import { visibleLine, type Question } from '@handraise/user-questions/types'
+import type { Question } from '@handraise/user-questions/types'
+import { escaped, fenced } from './markdown.ts'
 
 /**
  * The tool call a permission is about, as the editor shows it: what is asked in its title, all the rest below. It is
@@ -14,7 +15,7 @@ export function toToolCall(
 ): ToolCallUpdate {
   const [{ offered } = { offered: [] }] = questionFields([question])
   const supporting = supportingText(question, offered, 'folded').join('\n\n')
-  // Editors read Markdown: what is asked must be seen letter by letter, with every blank and break, and draw nothing.
+  // What is asked must be seen letter by letter, with every blank and break.
   const text = [escaped(notice ?? ''), fenced(supporting)].filter(part => part !== '')
   return {
     toolCallId,
@@ -41,22 +42,4 @@ const KIND_OF_SUBJECT = {
 
 function kindOf(subject: ApprovalSubject): keyof typeof KIND_OF_SUBJECT {
   return subject.kind === 'fileAccess' ? subject.access : subject.kind
-}
-
-// A line in which Markdown finds no markup: where it would, a backslash stands before it.
-const INLINE = /[\\`*[\]<>~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w+;)/gu
-const AT_START = /^(?:[-+=#]|\d+[.)])/u
-
-function escaped(text: string): string {
-  return visibleLine(text)
-    .trim()
-    .replace(INLINE, String.raw`\$&`)
-    .replace(AT_START, start => `${start.slice(0, -1)}\\${start.slice(-1)}`)
-}
-
-function fenced(text: string): string {
-  if (text === '') return ''
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/gu), ([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}\n${text}\n${fence}`
 }

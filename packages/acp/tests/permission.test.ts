@@ -47,6 +47,18 @@ describe('a single choice, where the editor has no forms', () => {
     ])
   })
 
+  test('draws nothing, whatever its labels say', async () => {
+    const { requests, ask } = editor([selected('choice_1')])
+    const label = '![x](https://evil.example)'
+    const options = [{ label, description: '~~Deny~~' }, { label: 'ask_user_question' }]
+    expect((await ask({ ...STORE, options })).answers).toEqual([{ id: 'db', selected: [label] }])
+    expect(requests[0]?.options.map(({ name }) => name)).toEqual([
+      String.raw`!\[x\](https://evil.example) — \~\~Deny\~\~`,
+      'ask_user_question',
+      'Skip this question',
+    ])
+  })
+
   test('may be skipped', async () => {
     expect(await editor([selected('skip')]).ask(STORE)).toEqual({ answers: [{ id: 'db', selected: [] }] })
   })

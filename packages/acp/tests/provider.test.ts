@@ -95,6 +95,64 @@ describe('a form in the editor', () => {
   })
 })
 
+describe('what an editor would read as Markdown in a form', () => {
+  const MARKUP = '[x](https://evil.example) ![y](https://evil.example/?q) <b>*now*</b>'
+  const SHOWN = String.raw`\[x\](https://evil.example) !\[y\](https://evil.example/?q) \<b\>\*now\*\</b\>`
+  const LINES = `${MARKUP}\n# Approved\n\`\`\``
+  const CODE = `\`\`\`\`\n${LINES}\n\`\`\`\``
+  const marked: Question = {
+    id: 'a',
+    question: MARKUP,
+    header: '**Store**',
+    detail: LINES,
+    options: [
+      { label: MARKUP, description: MARKUP },
+      { label: '`ls`', description: LINES },
+    ],
+  }
+
+  test('is only itself in the message of one question, and in every title and description', async () => {
+    const { forms, form } = replies(accept({ a: MARKUP }))
+    expect((await providerOf(form).ask(requestOf({ questions: [marked] }))).answers).toEqual([
+      { id: 'a', selected: [MARKUP] },
+    ])
+    expect(forms[0]?.message).toBe(`${SHOWN}\n\n${CODE}`)
+    expect(forms[0]?.requestedSchema.properties).toEqual({
+      a: {
+        type: 'string',
+        title: String.raw`\*\*Store\*\*`,
+        oneOf: [
+          { const: MARKUP, title: SHOWN, description: SHOWN },
+          { const: '`ls`', title: String.raw`\`ls\``, description: CODE },
+        ],
+      },
+      a__other: {
+        type: 'string',
+        title: String.raw`\*\*Store\*\*: your own answer`,
+        description: 'Instead of choosing above.',
+      },
+    })
+  })
+
+  test('is only itself in the list of several, and in what stands at each', async () => {
+    const words: Question = { id: 'b', question: '- __Why__?\n# Now', detail: 'a  b' }
+    const { forms, form } = replies(accept({}))
+    await providerOf(form).ask(requestOf({ questions: [marked, words] }))
+    expect(forms[0]?.message).toBe(String.raw`1. ${SHOWN}` + '\n' + String.raw`2. \- \_\_Why\_\_? # Now`)
+    expect(forms[0]?.requestedSchema.properties).toMatchObject({
+      a: { description: `${SHOWN}\n\n${CODE}` },
+      b: { title: String.raw`\- \_\_Why\_\_? # Now`, description: '```\na  b\n```' },
+    })
+  })
+
+  test('is only itself in the reason why it is asked again', async () => {
+    const { forms, form } = replies(accept({ a: '![z](https://evil.example)' }), accept({ a: '`ls`' }))
+    await providerOf(form).ask(requestOf({ questions: [marked] }))
+    expect(forms[1]?.message).toContain(String.raw`\*\*Store\*\*: "!\[z\](https://evil.example)" was not`)
+    expect(forms[1]?.message).not.toContain('![z](')
+  })
+})
+
 describe('what comes back and is no answer', () => {
   test('is asked for again with the reason', async () => {
     const { forms, form } = replies(

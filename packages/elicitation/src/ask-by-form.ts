@@ -12,6 +12,7 @@ import type { Form } from './form.ts'
 import { questionFields } from './question-fields.ts'
 import { titleOf, type OptionDescriptions } from './question-text.ts'
 import { readForm } from './read-form.ts'
+import type { TextStyle } from './text-style.ts'
 import { toForm } from './to-form.ts'
 
 /** How often a form is shown before its answers are given up. */
@@ -27,7 +28,7 @@ export type FormReply = z.output<typeof formReplySchema>
 
 /**
  * Asks by form: shows it, reads what comes back, and shows it again with the reason when it is no answer, with what may
- * stand still filled in, three times at most.
+ * stand still filled in, three times at most. `text` is the style in which the form is written, plain by default.
  *
  * Rejects with `ASK_DECLINED` for the action `decline`; with `ASK_CANCELLED`, and what was answered well in an earlier
  * round, for `cancel`; with what `show` rejects with; and with a plain `Error`, a fault of the client, for another action
@@ -37,8 +38,9 @@ export async function askByForm(
   questions: readonly Question[],
   optionDescriptions: OptionDescriptions,
   show: (form: Form) => Promise<unknown>,
+  text?: TextStyle,
 ): Promise<AskUserQuestionAnswer> {
-  let form = toForm(questions, { optionDescriptions })
+  let form = toForm(questions, { optionDescriptions, text })
   let kept: readonly Answer[] = []
   for (let round = 1; ; round += 1) {
     const reply = formReplySchema.safeParse(await show(form))
@@ -55,7 +57,7 @@ export async function askByForm(
     }
     const notice = `That is no answer yet. ${describeIssues(named(reading.issues, questions))}`
     kept = reading.kept
-    form = toForm(questions, { optionDescriptions, notice, prefill: kept })
+    form = toForm(questions, { optionDescriptions, notice, prefill: kept, text })
   }
 }
 

@@ -1,5 +1,6 @@
-import { visibleLine, visibleText, type Question, type QuestionOption } from '@handraise/user-questions/types'
+import { visibleLine, type Question, type QuestionOption } from '@handraise/user-questions/types'
 import type { FormOption } from './form.ts'
+import { PLAIN_TEXT, type TextStyle } from './text-style.ts'
 
 /** Where the description of an option goes: beside it (ACP), or into its title and the text above it (MCP). */
 export type OptionDescriptions = 'native' | 'folded'
@@ -10,7 +11,7 @@ const LONGEST_IN_TITLE = 100
 /** Previews that read well as plain text; another format is not shown. */
 const READABLE_FORMATS = new Set(['text', 'markdown'])
 
-/** A question's name, for where there is no room for all of it. */
+/** A question's name, on one line and without a style, for where there is no room for all of it. */
 export function titleOf({ header, question }: Question): string {
   return visibleLine(isBlank(header) ? question : header)
 }
@@ -20,12 +21,13 @@ export function supportingText(
   { detail }: Question,
   offered: readonly QuestionOption[],
   descriptions: OptionDescriptions,
+  text: TextStyle = PLAIN_TEXT,
 ): string[] {
-  const parts = paragraphs(detail)
+  const parts = paragraphs(text, detail)
   if (descriptions === 'native') return parts
   for (const option of offered) {
-    const said = paragraphs(isInTitle(option) ? undefined : option.description, previewOf(option))
-    if (said.length > 0) parts.push([`${visibleLine(option.label)}:`, ...said].join('\n'))
+    const said = paragraphs(text, isInTitle(option) ? undefined : option.description, previewOf(option))
+    if (said.length > 0) parts.push([text.line(`${visibleLine(option.label)}:`), ...said].join('\n'))
   }
   return parts
 }
@@ -34,31 +36,30 @@ export function supportingText(
 export function toFormOptions(
   offered: readonly QuestionOption[],
   descriptions: OptionDescriptions,
+  text: TextStyle = PLAIN_TEXT,
 ): FormOption[] {
   const taken = new Set<string>()
   return offered.map(option => {
     const { label, description } = option
     const folded = descriptions === 'folded' && description !== undefined && isInTitle(option)
-    const title = untaken(
-      folded ? `${visibleLine(label)} — ${visibleLine(description)}` : visibleLine(label),
-      taken,
-    )
-    const beside = descriptions === 'native' ? nativeDescription(option) : ''
+    const said = folded ? `${visibleLine(label)} — ${visibleLine(description)}` : label
+    const title = untaken(text.line(said), taken)
+    const beside = descriptions === 'native' ? nativeDescription(option, text) : ''
     return { const: label, title, ...(beside === '' ? {} : { description: beside }) }
   })
 }
 
 /** The texts that say something, safe to show. */
-export function paragraphs(...texts: readonly (string | undefined)[]): string[] {
-  return texts.flatMap(text => (isBlank(text) ? [] : [visibleText(text)]))
+export function paragraphs(style: TextStyle, ...texts: readonly (string | undefined)[]): string[] {
+  return texts.flatMap(text => (isBlank(text) ? [] : [style.block(text)]))
 }
 
 export function isBlank(text: string | undefined): text is '' | undefined {
   return text === undefined || text.trim() === ''
 }
 
-function nativeDescription(option: QuestionOption): string {
-  return paragraphs(option.description, previewOf(option)).join('\n\n')
+function nativeDescription(option: QuestionOption, text: TextStyle): string {
+  return paragraphs(text, option.description, previewOf(option)).join('\n\n')
 }
 
 function previewOf({ preview }: QuestionOption): string | undefined {

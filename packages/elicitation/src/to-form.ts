@@ -1,4 +1,4 @@
-import { visibleLine, visibleText, type Answer, type Question } from '@handraise/user-questions/types'
+import type { Answer, Question } from '@handraise/user-questions/types'
 import type { Form, FormField } from './form.ts'
 import { questionFields, type QuestionFields } from './question-fields.ts'
 import {
@@ -9,6 +9,7 @@ import {
   toFormOptions,
   type OptionDescriptions,
 } from './question-text.ts'
+import { PLAIN_TEXT, type TextStyle } from './text-style.ts'
 
 export interface FormOptions {
   /** `native` where an option may have a description of its own (ACP), `folded` where it may not (MCP). */
@@ -20,12 +21,14 @@ export interface FormOptions {
    * question and a plan review open empty whatever is given.
    */
   readonly prefill?: readonly Answer[] | undefined
+  /** How the message, titles and descriptions are written. Default: as plain text, for clients that read no markup in them. */
+  readonly text?: TextStyle | undefined
 }
 
 /**
  * The questions as one flat form. Every question that offers options gets a field to choose in and one beside it for an
  * answer in one's own words; neither is required, since either answers it, and `readForm` is the judge. The value of a
- * choice is its label exactly as offered; all other text is neutralised (`visibleText`).
+ * choice is its label exactly as offered; all other text is neutralised (`visibleText`), and written in the `text` style.
  *
  * A form is no place for secrets: neither protocol allows to ask for passwords, keys or payment data in one.
  */
@@ -38,7 +41,7 @@ export function toForm(questions: readonly Question[], options: FormOptions): Fo
     const description = all.length === 1 ? [] : textUnder(fields, options)
     properties[fields.name] = toField(fields, description, prefill, options)
     if (fields.otherName !== undefined) {
-      properties[fields.otherName] = toOtherField(fields, prefill)
+      properties[fields.otherName] = toOtherField(fields, prefill, options)
     } else if ((fields.question.minSelections ?? 0) > 0) {
       required.push(fields.name)
     }
@@ -50,45 +53,51 @@ export function toForm(questions: readonly Question[], options: FormOptions): Fo
 }
 
 // A single question is the message itself; several are listed there, and each explained at its own field.
-function toMessage(all: readonly QuestionFields[], { notice, optionDescriptions }: FormOptions): string {
-  const parts = paragraphs(notice)
+function toMessage(
+  all: readonly QuestionFields[],
+  { notice, optionDescriptions, text = PLAIN_TEXT }: FormOptions,
+): string {
+  const parts = paragraphs(text, notice)
   const [only] = all
   if (all.length === 1 && only !== undefined) {
     parts.push(
-      visibleText(only.question.question),
-      ...supportingText(only.question, only.offered, optionDescriptions),
+      text.block(only.question.question),
+      ...supportingText(only.question, only.offered, optionDescriptions, text),
     )
   } else {
-    parts.push(all.map(({ question }, index) => `${index + 1}. ${visibleLine(question.question)}`).join('\n'))
+    parts.push(all.map(({ question }, index) => `${index + 1}. ${text.line(question.question)}`).join('\n'))
   }
   return parts.join('\n\n')
 }
 
-function textUnder({ question, offered }: QuestionFields, { optionDescriptions }: FormOptions): string[] {
+function textUnder(
+  { question, offered }: QuestionFields,
+  { optionDescriptions, text = PLAIN_TEXT }: FormOptions,
+): string[] {
   // Without a header the question is the title already.
-  const asked = isBlank(question.header) ? [] : paragraphs(question.question)
-  return [...asked, ...supportingText(question, offered, optionDescriptions)]
+  const asked = isBlank(question.header) ? [] : paragraphs(text, question.question)
+  return [...asked, ...supportingText(question, offered, optionDescriptions, text)]
 }
 
 function toField(
   { question, offered, own }: QuestionFields,
-  text: readonly string[],
+  under: readonly string[],
   prefill: Prefill,
-  { optionDescriptions }: FormOptions,
+  { optionDescriptions, text = PLAIN_TEXT }: FormOptions,
 ): FormField {
-  const title = titleOf(question)
+  const title = text.line(titleOf(question))
   const { minSelections = 0, maxSelections } = question
   if (offered.length === 0) {
     return {
       type: 'string',
       title,
-      ...described([...text, ...paragraphs(own?.description)]),
+      ...described([...under, ...paragraphs(text, own?.description)]),
       ...(minSelections > 0 ? { minLength: 1 } : {}),
       ...(isBlank(prefill.custom) ? {} : { default: prefill.custom }),
     }
   }
-  const options = toFormOptions(offered, optionDescriptions)
-  const description = described([...text, howMany(question)].filter(part => part !== ''))
+  const options = toFormOptions(offered, optionDescriptions, text)
+  const description = described([...under, howMany(question)].filter(part => part !== ''))
   const selected = prefill.selected.filter(label => offered.some(option => option.label === label))
   if (question.multiSelect !== true) {
     const [chosen] = selected
@@ -108,13 +117,17 @@ function toField(
   }
 }
 
-function toOtherField({ question, own }: QuestionFields, { custom }: Prefill): FormField {
+function toOtherField(
+  { question, own }: QuestionFields,
+  { custom }: Prefill,
+  { text = PLAIN_TEXT }: FormOptions,
+): FormField {
   const adds = question.multiSelect === true
   const how = adds ? 'Added to what is chosen above.' : 'Instead of choosing above.'
   return {
     type: 'string',
-    title: `${titleOf(question)}: ${adds ? 'something else' : 'your own answer'}`,
-    ...described([...paragraphs(own?.description), how]),
+    title: text.line(`${titleOf(question)}: ${adds ? 'something else' : 'your own answer'}`),
+    ...described([...paragraphs(text, own?.description), how]),
     ...(isBlank(custom) ? {} : { default: custom }),
   }
 }

@@ -226,3 +226,35 @@ describe('text of a model', () => {
     })
   })
 })
+
+test('a style puts every text that a person reads, and nothing that comes back', () => {
+  const text = { line: (line: string) => `<${line}>`, block: (block: string) => `{${block}}` }
+  const store: Question = { ...STORE, detail: 'Fast.', default: { selected: ['Postgres'] } }
+  const write = (questions: Question[]) =>
+    toForm(questions, { optionDescriptions: 'native', notice: 'Again.', text })
+  expect(write([store])).toEqual({
+    message: '{Again.}\n\n{Which store?}\n\n{Fast.}',
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        db: {
+          type: 'string',
+          title: '<Store>',
+          oneOf: [
+            { const: 'Postgres', title: '<Postgres>', description: '{A server.}' },
+            { const: 'SQLite (Recommended)', title: '<SQLite (Recommended)>' },
+          ],
+          default: 'Postgres',
+        },
+        db__other: {
+          type: 'string',
+          title: '<Store: your own answer>',
+          description: 'Instead of choosing above.',
+        },
+      },
+    },
+  })
+  const several = write([store, NAME])
+  expect(several.message).toBe('{Again.}\n\n1. <Which store?>\n2. <What is it called?>')
+  expect(several.requestedSchema.properties.db?.description).toBe('{Which store?}\n\n{Fast.}')
+})

@@ -25,6 +25,7 @@ import {
   type RequestId,
   type RequestOptions,
   type Server,
+  type Transport,
 } from '@modelcontextprotocol/server'
 
 export interface McpElicitationOptions {
@@ -61,6 +62,8 @@ const queues = new WeakMap<Server, InTurn>()
 
 const pinged = new WeakSet<Server>()
 
+const outlasting = new WeakSet<Transport>()
+
 const PING_TIMEOUT_MS = 1_000
 
 /**
@@ -70,8 +73,9 @@ const PING_TIMEOUT_MS = 1_000
  * `accept` is an answer once it keeps the answer rules, and is asked for again up to three times; `decline` is
  * `ASK_DECLINED`, `cancel` is `ASK_CANCELLED`. Ends `ASK_UNAVAILABLE`, reason `no-capable-client`, where the client
  * declares no form elicitation, speaks 2026-07-28 (there a server asks only by a result), is not connected, or accepts or
- * declines without having shown anything. A client that fills in defaults (`applyDefaults`) is sent none. Whatever else goes wrong at the client is thrown as it is. When the request is aborted the
- * client is told to take the form down.
+ * declines without having shown anything. A client that fills in defaults (`applyDefaults`) is sent none. Whatever else goes wrong
+ * at the client is thrown as it is. When the request is aborted the client is told to take the form down: on the stream of
+ * `relatedRequestId`, or, when that request was answered meanwhile, on the client's general stream, if it has one open.
  */
 export function mcpElicitationProvider(
   server: McpServer | Server,
@@ -97,6 +101,7 @@ export function mcpElicitationProvider(
     const relatedRequestId = typeof related === 'function' ? related(request) : related
     const during = relatedRequestId === undefined ? {} : { relatedRequestId }
     takeFirstId(connection, during)
+    outlastCalls(connection.transport)
     try {
       return await connection.request(
         { method: 'elicitation/create', params: { mode: 'form', ...form } },
@@ -137,6 +142,23 @@ function takeFirstId(connection: Server, during: RequestOptions): void {
   const ping = async (): Promise<unknown> =>
     connection.request({ method: 'ping' }, { timeout: PING_TIMEOUT_MS, ...during })
   ping().catch(() => {})
+}
+
+// The SDK tells a client to take a form down on the stream of the call during which it was asked, also when that call was
+// answered and its stream has ended with it. Over Streamable HTTP a message on such a stream is refused.
+function outlastCalls(transport: Transport | undefined): void {
+  if (transport === undefined || outlasting.has(transport)) return
+  outlasting.add(transport)
+  const send: Transport['send'] = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    try {
+      await send(message, options)
+    } catch (error) {
+      const takesDown = 'method' in message && message.method === 'notifications/cancelled'
+      if (!takesDown || options?.relatedRequestId === undefined) throw error
+      await send(message)
+    }
+  }
 }
 
 function assertCapable(connection: Server): void {

@@ -1,3 +1,4 @@
+import { Inbox, MemoryStore, QUESTIONS, toQuestionsPayload } from '@handraise/inbox'
 import {
   acceptedContent,
   answeredBy,
@@ -6,9 +7,11 @@ import {
   type FormSchema,
   type InputResponse,
   type InputResponses,
+  type PausesOptions,
 } from '@handraise/mcp'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import type { EndedPause } from '../src/pause/pause-ending.ts'
 import {
   accept,
   connect,
@@ -16,6 +19,7 @@ import {
   ERAS,
   makeServer,
   round,
+  TestClock,
   textOf,
   toolServer,
   type Reply,
@@ -306,4 +310,148 @@ test('answers that come first are taken only where a tool says so', async () => 
   const wrong = await round(person, { name: 'open', inputResponses: { name: accept('') } })
   expect(wrong.resultType).toBe('input_required')
   expect(counts).toEqual({ open: 1, closed: 0 })
+})
+
+describe('a pause that ends without a result of its handler', () => {
+  /** A tool that asks for a number in every round, having opened a card for it; and what it is told of its ends. */
+  function cards(options: PausesOptions = {}, ended: (pause: EndedPause) => unknown = () => {}) {
+    const told: EndedPause[] = []
+    let opened = 0
+    const note = (pause: EndedPause): unknown => {
+      told.push(pause)
+      return ended(pause)
+    }
+    const build = toolServer(new Pauses(options), { ended: note }, ({ inputResponses }) => {
+      const even = z.int().refine(n => n % 2 === 0, 'must be even')
+      const n = acceptedContent(inputResponses, 'age', even)
+      return n ?? inputRequired({ requests: [age], requestState: { card: (opened += 1) } })
+    })
+    return { told, build }
+  }
+
+  test.each(ERAS)('by three answers that cannot be used is told once (%s)', async era => {
+    const { told, build } = cards()
+    const replies = ['a', 'b', 'c'].map(accept)
+    const { client } = await connect(era, build, { replies })
+    const result = await client.callTool({ name: 'tool', arguments: {} })
+    expect(told).toEqual([
+      { how: 'unusable', message: textOf(result), requestState: { card: 1 }, next: undefined },
+    ])
+  })
+
+  test('is told before its client is, and not again when the answer comes again', async () => {
+    const order: string[] = []
+    const { told, build } = cards({}, async () => {
+      await new Promise(setImmediate)
+      order.push('ended')
+    })
+    const ann = await connect('2026', build)
+    let { requestState } = await round(ann)
+    for (const wrong of ['a', 'b'])
+      ({ requestState } = await round(ann, { requestState, inputResponses: { age: accept(wrong) } }))
+    const last = { requestState, inputResponses: { age: accept('c') } }
+    await Promise.all([round(ann, last), round(ann, last)])
+    order.push('answered')
+    expect(await round(ann, last)).toMatchObject({ _meta: { 'handraise/ended': 'unusable' } })
+    expect(order).toEqual(['ended', 'answered'])
+    expect(told).toHaveLength(1)
+  })
+
+  test.each(ERAS)('by a no is told with what the handler opened in vain (%s)', async era => {
+    const { told, build } = cards()
+    const { client } = await connect(era, build, { replies: [DECLINE] })
+    await client.callTool({ name: 'tool', arguments: {} })
+    expect(told).toMatchObject([{ how: 'declined', requestState: { card: 1 }, next: { card: 2 } }])
+  })
+
+  test('by what the handler’s own schema refuses is told', async () => {
+    const { told, build } = cards()
+    const { client } = await connect('2026', build, { replies: [1, 3, 5].map(accept) })
+    await client.callTool({ name: 'tool', arguments: {} })
+    expect(told).toMatchObject([{ how: 'unusable', requestState: { card: 3 }, next: { card: 4 } }])
+  })
+
+  test('since it expired is told with what is asked instead', async () => {
+    const clock = new TestClock()
+    const { told, build } = cards({ clock, ttlMs: 1_000 })
+    const ann = await connect('2026', build)
+    const { requestState } = await round(ann)
+    clock.pass(1_000)
+    const again = await round(ann, { requestState, inputResponses: { age: accept(2) } })
+    expect(again.resultType).toBe('input_required')
+    const message = 'The answer to tool came too late to be used.'
+    expect(told).toEqual([{ how: 'expired', message, requestState: { card: 1 }, next: { card: 2 } }])
+    await round(ann, { requestState: again.requestState, inputResponses: { age: accept(2) } })
+    expect(told).toHaveLength(1)
+  })
+
+  test('since it expired is told even when the handler then fails', async () => {
+    const clock = new TestClock()
+    const told: EndedPause[] = []
+    const ended = (pause: EndedPause): unknown => told.push(pause)
+    let runs = 0
+    const build = toolServer(new Pauses({ clock, ttlMs: 1_000 }), { ended }, () => {
+      runs += 1
+      if (runs > 1) throw new Error('the disk is full')
+      return inputRequired({ requests: [age], requestState: 'card' })
+    })
+    const ann = await connect('2026', build)
+    const { requestState } = await round(ann)
+    clock.pass(1_000)
+    expect(textOf(await round(ann, { requestState }))).toBe('the disk is full')
+    expect(told).toMatchObject([{ how: 'expired', requestState: 'card', next: undefined }])
+  })
+
+  test('ends as it would when it cannot be told, and that is reported', async () => {
+    const reported: unknown[] = []
+    const { build } = cards({ report: error => reported.push(error) }, () => {
+      throw new Error('no such card')
+    })
+    const { client } = await connect('2026', build, { replies: ['a', 'b', 'c'].map(accept) })
+    const result = await client.callTool({ name: 'tool', arguments: {} })
+    expect(result._meta).toMatchObject({ 'handraise/ended': 'unusable' })
+    expect(reported).toEqual([new Error('no such card')])
+  })
+
+  test('of a prompt or a resource is told too', async () => {
+    const told: unknown[] = []
+    const ended = ({ how }: EndedPause): unknown => told.push(how)
+    const pauses = new Pauses()
+    const build = () =>
+      makeServer(server => {
+        pauses.registerPrompt(server, 'p', { ended }, () => inputRequired({ requests: [age] }))
+        pauses.registerResource(server, 'r', 'notes://r', { ended }, () => inputRequired({ requests: [age] }))
+      })
+    const { client } = await connect('2026', build, { replies: [DECLINE, { action: 'cancel' }] })
+    await expect(client.getPrompt({ name: 'p' })).rejects.toMatchObject({ code: -32010 })
+    await expect(client.readResource({ uri: 'notes://r' })).rejects.toMatchObject({ code: -32010 })
+    expect(told).toEqual(['declined', 'cancelled'])
+  })
+
+  test('with a result is told to nobody', async () => {
+    const { told, build } = cards()
+    const { client } = await connect('2026', build, { replies: [accept(1), accept(2)] })
+    await client.callTool({ name: 'tool', arguments: {} })
+    expect(told).toEqual([])
+  })
+
+  test('leaves no card in the inbox', async () => {
+    const inbox = new Inbox({ store: new MemoryStore() })
+    onTestFinished(() => inbox.close())
+    const questions = [{ id: 'age', question: 'How old are you?' }]
+    const ended = ({ message, requestState }: EndedPause): Promise<void> =>
+      inbox.withdraw(requestState as string, message)
+    const build = toolServer(new Pauses(), { ended }, async ({ inputResponses }) => {
+      const n = acceptedContent<number>(inputResponses, 'age')
+      if (n !== undefined) return n
+      const { request } = await inbox.open({ kind: QUESTIONS, payload: toQuestionsPayload(questions) })
+      return inputRequired({ requests: [age], requestState: request.id })
+    })
+    const { client } = await connect('2026', build, { replies: ['a', 'b', 'c'].map(accept) })
+    const result = await client.callTool({ name: 'tool', arguments: {} })
+    const { requests } = await inbox.list({ state: 'settled' })
+    expect(requests.map(({ settlement }) => settlement)).toMatchObject([
+      { outcome: 'aborted', reason: textOf(result) },
+    ])
+  })
 })

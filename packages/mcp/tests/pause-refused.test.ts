@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { acceptedContent, inputRequired, Pauses, type InputRequest } from '@handraise/mcp'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -46,6 +48,75 @@ test('a whole number is one that every reader reads as the same', async () => {
   const { requestState } = await round(ann)
   const again = await round(ann, { inputResponses: { q: accept(1e300) }, requestState })
   expect(again.inputRequests?.q?.params.message).toContain('expected a whole number within')
+})
+
+describe('the length of a text, whoever says it, counts characters as its client does', () => {
+  const emoji = (count: number): string => '😀'.repeat(count)
+
+  test.each([
+    ['a JSON schema', { type: 'string', minLength: 2, maxLength: 3 }],
+    ['zod', z.string().min(2).max(3)],
+    ['zod within a form', z.object({ answer: z.string().min(2).max(3) })],
+  ])('said by %s', async (_, schema) => {
+    const build = toolServer(new Pauses(), {}, ({ inputResponses }) => {
+      const got = acceptedContent(inputResponses, 'q')
+      return got === undefined ? ask(schema) : { got }
+    })
+    const ann = await connect('2026', build)
+    const { inputRequests, requestState } = await round(ann)
+    const told = { properties: { answer: { type: 'string', minLength: 2, maxLength: 3 } } }
+    expect(inputRequests?.q?.params.requestedSchema).toMatchObject(told)
+    const sent = async (count: number) => {
+      const inputResponses = { q: accept(emoji(count)) }
+      return (await round(ann, { inputResponses, requestState })).inputRequests?.q?.params.message
+    }
+    expect(await sent(1)).toContain('expected at least 2 characters, got 1')
+    expect(await sent(4)).toContain('expected at most 3 characters, got 4')
+    expect(await sent(3)).toBeUndefined()
+  })
+
+  test.each(['', 'a', 'ab', emoji(1), emoji(2), emoji(3), emoji(4), 'e\u0301', '👩‍👧', '\ud83d', 'a\ude00b'])(
+    'and zod says the same of %j',
+    async text => {
+      const schema = z.string().min(2).max(3)
+      const build = toolServer(new Pauses(), {}, ({ inputResponses }) => {
+        const got = acceptedContent(inputResponses, 'q')
+        return got === undefined ? ask(schema) : { got }
+      })
+      const ann = await connect('2026', build)
+      const { requestState } = await round(ann)
+      const result = await round(ann, { inputResponses: { q: accept(text) }, requestState })
+      expect(result.resultType !== 'input_required').toBe(schema.safeParse(text).success)
+    },
+  )
+
+  test('and a handler that counts otherwise has the last word, and tells why', async () => {
+    const schema = z.string().refine(text => text.length <= 3, 'at most 3 UTF-16 units')
+    const build = toolServer(new Pauses(), {}, ({ inputResponses }) => {
+      const got = acceptedContent(inputResponses, 'q', schema)
+      return got === undefined ? ask(z.string().max(3)) : { got }
+    })
+    const ann = await connect('2026', build)
+    const { requestState } = await round(ann)
+    const again = await round(ann, { inputResponses: { q: accept(emoji(2)) }, requestState })
+    expect(again.inputRequests?.q?.params.message).toContain('could not be used: at most 3 UTF-16 units')
+    const done = await round(ann, { inputResponses: { q: accept('😀!') }, requestState: again.requestState })
+    expect(done.structuredContent).toEqual({ got: '😀!' })
+  })
+
+  test('in a default too', () => {
+    expect(ask({ type: 'string', maxLength: 2, default: emoji(2) }).asked).toHaveLength(1)
+    expect(() => ask({ type: 'string', minLength: 2, default: emoji(1) })).toThrow(
+      'default that is no answer',
+    )
+  })
+})
+
+test('what is no plain data is named by its place', () => {
+  const params = { size: 1n }
+  expect(() => inputRequired({ requests: [{ id: 'r', method: 'roots/list', params }] })).toThrow(
+    'requests[0].params: is no plain data',
+  )
 })
 
 test.each([{ type: 'boolean', default: true }, z.boolean().default(true)])(
@@ -150,4 +221,54 @@ test('what is shown cannot steer whoever shows it, and what is sealed stays as i
   const right = { q: { action: 'accept', content: { one: evil } } }
   const done = await round(ann, { inputResponses: right, requestState: again.requestState })
   expect(done.structuredContent).toEqual({ one: evil })
+})
+
+test('every refusal that the README tells is one, and each begins with what it names', () => {
+  const text = { type: 'string' }
+  const labelled = (...pairs: [string, string][]) => ({
+    type: 'string',
+    oneOf: pairs.map(([label, title]) => ({ const: label, title })),
+  })
+  const EXAMPLES: Record<string, object[]> = {
+    'no request; an id': [{ requests: [] }, { requests: [{ id: ' ' }] }, { requests: [{ id: '__proto__' }] }],
+    'a form that is not flat': [
+      { type: 'object', properties: { a: { type: 'object' } } },
+      { type: 'string', minimum: 1 },
+      { type: 'string', pattern: '(' },
+      { type: 'object', properties: {}, required: ['a'] },
+    ],
+    'a text or number': [
+      { ...text, title: 'PIN' },
+      { type: 'integer', description: 'Your card number' },
+    ],
+    'a label twice': [
+      labelled(['a', 'A'], ['a', 'B']),
+      labelled(['a', 'A'], ['b', 'A']),
+      { ...text, enum: ['a', 'b'], enumNames: ['A'] },
+    ],
+    'bounds that nothing': [
+      { ...text, minLength: 2, maxLength: 1 },
+      { ...text, maxLength: 1, default: 'ab' },
+    ],
+    'a bare yes or no': [{ type: 'boolean', default: true }],
+    'zod with': [ok, z.string().trim(), z.string().regex(/a/iu), z.union([z.string(), z.number()])],
+    'an address': [
+      { requests: [{ id: 'u', kind: 'url', url: 'file:///etc/passwd' }] },
+      { requests: [{ id: 'u', kind: 'url', url: 'https://a:b@example.com' }] },
+    ],
+    '`requestState` or `params`': [
+      { requests: [{ id: 'a' }], requestState: () => 1 },
+      { requests: [{ id: 'r', method: 'roots/list', params: () => 1 }] },
+    ],
+  }
+  const readme = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8')
+  const [, table = ''] = readme.split('| `inputRequired` refuses | since |\n|---|---|\n')
+  const rows = (table.split('\n\n')[0] ?? '').split('\n').map(row => row.split('|')[1]?.trim() ?? '')
+  const begins = Object.keys(EXAMPLES)
+  expect(rows.map(row => begins.find(begin => row.startsWith(begin)))).toEqual(begins)
+  for (const [begin, examples] of Object.entries(EXAMPLES))
+    for (const example of examples) {
+      const refused = () => ('requests' in example ? inputRequired(example as never) : ask(example))
+      expect(refused, begin).toThrow(expect.objectContaining({ code: 'BAD_INPUT_REQUEST' }))
+    }
 })

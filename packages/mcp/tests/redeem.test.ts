@@ -1,5 +1,5 @@
 import { MemoryMedium, MemoryStore, type InboxStore, type RecordWrite } from '@handraise/inbox'
-import { acceptedContent, inputRequired, Pauses, type PausesOptions } from '@handraise/mcp'
+import { acceptedContent, inputRequired, Pauses, type PausesOptions, type ToolConfig } from '@handraise/mcp'
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { describe, expect, test, vi } from 'vitest'
 import {
@@ -24,12 +24,15 @@ interface Scene {
 }
 
 /** A server whose one tool has an effect once a person agreed, and waits within it for `during`. */
-function scene(options: PausesOptions = {}, during: () => Promise<unknown> = async () => {}): Scene {
+function scene(
+  { ended, ...options }: PausesOptions & Pick<ToolConfig<undefined>, 'ended'> = {},
+  during: () => Promise<unknown> = async () => {},
+): Scene {
   const effects: string[] = []
   const pauses = new Pauses(options)
   const build = () =>
     makeServer(server =>
-      pauses.registerTool(server, 'tool', {}, async ({ inputResponses }) => {
+      pauses.registerTool(server, 'tool', { ended }, async ({ inputResponses }) => {
         if (acceptedContent(inputResponses, 'go') !== true)
           return inputRequired({ requests: [{ id: 'go', message: 'Go?', schema: { type: 'boolean' } }] })
         effects.push(`effect ${effects.length + 1}`)
@@ -238,6 +241,28 @@ test('what was done is told even when it cannot be kept, and is not done again',
   expect(other.effects).toEqual([])
   expect(textOf(again)).toContain('has been started before; whether it ended is not known here')
   expect(effects).toEqual(['effect 1'])
+})
+
+test('a handler is told of what was started and never ended once the process that did is gone', async () => {
+  const medium = new MemoryMedium()
+  const store = new MemoryStore(medium)
+  const told: string[] = []
+  const options = { key, patienceMs: 0, ended: ({ how }: { how: string }) => told.push(how) }
+  const one = scene({ ...options, store: stoppingAt('mcp-pause-outcomes', medium) })
+  const ann = await one.person()
+  const { requestState } = await round(ann)
+  await round(ann, { inputResponses: yes, requestState })
+  const other = await scene({ ...options, store }).person()
+  const started = { _meta: { 'handraise/ended': 'started' } }
+  expect(await round(other, { inputResponses: yes, requestState })).toMatchObject(started)
+  expect(told).toEqual([])
+  for (const { key: pause, value } of await store.records('mcp-pauses')) {
+    const claim = value as { by: object }
+    const gone = { ...claim, by: { ...claim.by, start: 'before' } }
+    await store.writeRecords([{ namespace: 'mcp-pauses', key: pause, value: gone }])
+  }
+  expect(await round(other, { inputResponses: yes, requestState })).toMatchObject(started)
+  expect(told).toEqual(['started'])
 })
 
 test('a repeated answer gets the error that the first one got', async () => {

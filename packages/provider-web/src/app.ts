@@ -6,7 +6,7 @@ import { checkHostAndOrigin, requireToken, securityHeaders, type GuardOptions } 
 import { HttpError, toHttpError } from './http-error.ts'
 import { openApiDocument } from './openapi.ts'
 import { pageRoutes } from './page-files.ts'
-import { route } from './router.ts'
+import { isPath, route } from './router.ts'
 import { decisionRoutes } from './routes-decisions.ts'
 import { eventRoutes } from './routes-events.ts'
 import { requestRoutes } from './routes-requests.ts'
@@ -20,6 +20,11 @@ export interface InboxAppOptions extends GuardOptions {
   readonly basePath?: string | undefined
   /** Whether the page is served beside the API, at the root of where this is mounted. Default true. */
   readonly page?: boolean | undefined
+  /**
+   * What answers every request of a path, such as `/mcp`, once it has passed the guard that requests of the API pass, its
+   * token included; those of the API and of the page stay theirs. The sizes and counts of these requests are the handler's own to bound. Default: none.
+   */
+  readonly routes?: Readonly<Record<string, RouteHandler>> | undefined
   /** How often a quiet event stream shows that it lives, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined
   /** The longest body taken, in bytes. Default 1 MiB. */
@@ -33,6 +38,9 @@ export interface InboxAppOptions extends GuardOptions {
   /** Told what went wrong here, of which the client hears nothing. Default: nobody. */
   readonly report?: ((error: unknown) => void) | undefined
 }
+
+/** Answers a request. What it throws is reported, and told to the client as `INTERNAL`. */
+export type RouteHandler = (request: Request) => Response | Promise<Response>
 
 /** The inbox over HTTP, and the page on which people answer, for any server that speaks `fetch`. */
 export interface InboxApp {
@@ -52,7 +60,7 @@ export const DEFAULTS = {
 } as const
 
 export function createInboxApp(options: InboxAppOptions): InboxApp {
-  const { inbox, token, page = true, report = () => {} } = options
+  const { inbox, token, page = true, routes = {}, report = () => {} } = options
   const basePath = `/${options.basePath ?? ''}`.replace(/\/+$/u, '').replace(/^\/+/u, '/')
   const {
     heartbeatMs = DEFAULTS.heartbeatMs,
@@ -79,6 +87,10 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
   root.use(checkHostAndOrigin(options))
   root.route(`${basePath}/api`, api)
   if (page) pageRoutes(root, basePath)
+  for (const [path, answer] of Object.entries(routes)) {
+    if (!isPath(path)) throw new TypeError(`no request can ask for the path ${JSON.stringify(path)}`)
+    root.all(`${basePath}${path}`, requireToken(token), c => answer(c.req.raw))
+  }
   root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
   root.onError(error => {
     const told = toHttpError(error)

@@ -1,4 +1,4 @@
-export { createInboxApp, type InboxApp, type InboxAppOptions } from './app.ts'
+export { createInboxApp, type InboxApp, type InboxAppOptions, type RouteHandler } from './app.ts'
 export {
   InboxClient,
   type DecisionOptions,

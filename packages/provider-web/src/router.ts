@@ -5,6 +5,11 @@ export type Handler = (c: Context) => Response | Promise<Response>
 
 export type Method = 'GET' | 'HEAD' | 'POST'
 
+/** Whether it is a path as a request names one, without a pattern in it. */
+export function isPath(path: string): boolean {
+  return /^\/[^?#:*{}\s]*$/u.test(path)
+}
+
 /** Serves a path by the methods given, and refuses the others. */
 export function route(app: Hono, path: string, handlers: { readonly [M in Method]?: Handler }): void {
   const allowed = Object.keys(handlers).join(', ')

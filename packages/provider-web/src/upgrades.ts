@@ -12,6 +12,7 @@ import {
   type GuardOptions,
 } from './guard.ts'
 import { HttpError, toHttpError } from './http-error.ts'
+import { isPath } from './router.ts'
 
 /**
  * Takes an upgrade that has passed the guard. The socket is the handler's from then on, the reply included, and counts as
@@ -47,8 +48,7 @@ export class Upgrades {
   constructor(options: UpgradesOptions) {
     const { handlers, token, maxStreams, report } = options
     for (const path of Object.keys(handlers))
-      if (!/^\/[^?#\s]*$/u.test(path))
-        throw new TypeError(`no upgrade can ask for the path ${JSON.stringify(path)}`)
+      if (!isPath(path)) throw new TypeError(`no upgrade can ask for the path ${JSON.stringify(path)}`)
     this.handlers = new Map(Object.entries(handlers))
     this.checkHostAndOrigin = hostAndOriginCheck(options)
     this.checkToken = tokenCheck(token)

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Asked } from './asked.ts'
 import type { PauseOutcome } from './ledger.ts'
+import type { EndedPause } from './pause-ending.ts'
 
 /** The code of an ending where it is a JSON-RPC error, of those that MCP leaves to implementations. */
 export const PAUSE_ENDED = -32010
@@ -38,6 +39,11 @@ export function endedByFaults(
 export function endedUnknown(name: string): EndedOutcome {
   const message = `${name} was answered once and has been started before; whether it ended is not known here. It was not done again: look first, then call it anew.`
   return { kind: 'ended', how: 'started', message }
+}
+
+/** For whoever is told that a pause was given up; its client is asked again. */
+export function endedLate(name: string): Pick<EndedPause, 'how' | 'message'> {
+  return { how: 'expired', message: `The answer to ${name} came too late to be used.` }
 }
 
 /** An ending as prompts and resources tell it, whose results have no place for one. */

@@ -14,6 +14,7 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { InputResponses } from './accepted-content.ts'
 import type { InputRequired } from './input-required.ts'
+import type { EndedPause } from './pause-ending.ts'
 
 /** The official server's context, and what a paused handler goes on with. */
 export type PauseContext = ServerContext & {
@@ -39,6 +40,14 @@ interface Pausable {
    * say for itself, such as a name; never for a permission, which a model could give itself then. Default false.
    */
   readonly acceptUnasked?: boolean | undefined
+  /**
+   * Told of every pause that ends without a result of the handler, before the client is, so that what the handler opened when
+   * it asked, and noted in `requestState`, is closed: a card elsewhere, a lock. `declined`, `cancelled`, `answered` and
+   * `unusable` are told once for a pause. `expired` and `started` may be told again, when the same answer comes again, and
+   * `started` only once the process that it was started by is gone. Nothing is told of a pause that nobody comes back to.
+   * What it rejects with is reported, and changes nothing. Default: nothing to close.
+   */
+  readonly ended?: ((pause: EndedPause) => unknown) | undefined
 }
 
 /** As `McpServer.registerTool` takes it. */

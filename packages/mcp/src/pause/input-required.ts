@@ -25,6 +25,10 @@ export interface FormRequest extends Described {
    * What the answer must be: one field (`{ type: 'boolean' }`), a flat form (`{ type: 'object', properties }`), or either in
    * zod without refinements, transforms and whatever else a JSON schema of MCP does not say. One field reads back as its bare
    * value. A bare yes or no has no default of yes: some clients send it for a person who was not there. Default: the person agrees, or not.
+   *
+   * The length of a text counts characters (Unicode code points), as JSON Schema has it: so the client is told, and so its answer
+   * is held to it. The zod of this package counts the same. What an old one, or a check of the handler's own, counts in UTF-16
+   * units belongs into the handler, to `acceptedContent`, which has the last word.
    */
   readonly schema?: FieldSchema | FormSchema | z.ZodType | undefined
 }
@@ -48,7 +52,10 @@ export type InputRequest = FormRequest | UrlRequest | ClientRequest
 export interface InputRequiredSpec {
   /** At least one, each with an id of its own. */
   readonly requests: readonly InputRequest[]
-  /** Plain data that `ctx.requestState` holds when the handler runs again. The client carries it and cannot read it. */
+  /**
+   * Plain data that `ctx.requestState` holds when the handler runs again: what the person was asked about, for the handler to
+   * act on, and not on what it finds by then. The client carries it and cannot read it. At most 370,000 bytes with the rest.
+   */
   readonly requestState?: unknown
   /** What the person reads before the first request. */
   readonly message?: string | undefined
@@ -84,7 +91,7 @@ export function inputRequired({ requests, requestState, message }: InputRequired
     issues.push(...faults.map(each => ({ ...each, path: `${path}.${each.path}` })))
     return reading.ok ? [reading.schema] : []
   })
-  const state = plain(requestState)
+  const state = plain(requestState, 'requestState')
   if (!state.ok) issues.push(...state.issues)
   if (issues.length > 0 || !state.ok) throw new PauseError('BAD_INPUT_REQUEST', { issues })
   return { [BRAND]: true, asked, requestState: state.schema }
@@ -106,7 +113,7 @@ function faultsOfId(id: string, before: readonly InputRequest[]): Issue[] {
 function toAsked(request: InputRequest, lead: string | undefined): SchemaReading<Asked> {
   const { id } = request
   if ('method' in request) {
-    const params = plain(request.params)
+    const params = plain(request.params, 'params')
     if (!params.ok) return params
     const { method } = request
     return {
@@ -187,14 +194,14 @@ function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/u.test(new URL(url).protocol)
 }
 
-function plain(value: unknown): SchemaReading<JsonValue | undefined> {
+function plain(value: unknown, path: string): SchemaReading<JsonValue | undefined> {
   if (value === undefined) return { ok: true, schema: undefined }
   try {
     const text = JSON.stringify(value) as string | undefined
     if (text !== undefined) return { ok: true, schema: JSON.parse(text) as JsonValue }
-    return fault('requestState', 'is no plain data')
+    return fault(path, 'is no plain data')
   } catch (error) {
-    return fault('requestState', `is no plain data: ${(error as Error).message}`)
+    return fault(path, `is no plain data: ${(error as Error).message}`)
   }
 }
 

@@ -142,6 +142,12 @@ export class Ledger {
     return (await this.running.get(pause)) ?? (await this.kept(pause, signal))
   }
 
+  /** True when whoever claimed the pause is gone, and nothing came of it. */
+  async isLost(pause: string): Promise<boolean> {
+    const claim = claimSchema.safeParse((await this.store.record(CLAIMS, pause))?.value).data
+    return claim !== undefined && isOver(claim) && (await this.store.record(OUTCOMES, pause)) === undefined
+  }
+
   private async kept(pause: string, signal: AbortSignal): Promise<PauseOutcome | undefined> {
     const unwritten = this.unwritten.get(pause)
     if (unwritten !== undefined) return unwritten.outcome

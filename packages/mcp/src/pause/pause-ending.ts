@@ -1,3 +1,5 @@
+import type { JsonValue } from '@handraise/inbox'
+
 /** How a paused call may end without its handler coming to a result. */
 export const PAUSE_ENDINGS = ['declined', 'cancelled', 'answered', 'unusable', 'started'] as const
 
@@ -9,3 +11,18 @@ export const PAUSE_ENDINGS = ['declined', 'cancelled', 'answered', 'unusable', '
  * - `started`: it was answered before, and what came of that is not known.
  */
 export type PauseEnding = (typeof PAUSE_ENDINGS)[number]
+
+/** A pause that ended, or was given up for another one, without a result of its handler. */
+export interface EndedPause {
+  /** `expired` when an answer came too late, and the handler was run anew instead. */
+  readonly how: PauseEnding | 'expired'
+  /** Why, in words. */
+  readonly message: string
+  /** What the handler gave with what it asked for. */
+  readonly requestState: JsonValue | undefined
+  /**
+   * What the handler gave when it then ran once more: with what is asked instead of what `expired`, or with what it wanted to
+   * ask again and was not asked.
+   */
+  readonly next: JsonValue | undefined
+}

@@ -35,6 +35,7 @@ import { readKeyFile } from './key-file.ts'
 import { Ledger, type PauseOutcome } from './ledger.ts'
 import { given, handlerOf, inOrder, type Received } from './official-callback.ts'
 import { resultOf } from './outcome-result.ts'
+import type { EndedPause } from './pause-ending.ts'
 import { principalOf, type PrincipalOption } from './principal.ts'
 import { RefusedState, resultThatThrows } from './refused-state.ts'
 import { Rounds } from './rounds.ts'
@@ -81,6 +82,7 @@ interface Incoming {
   readonly name: string
   readonly args: unknown
   readonly acceptUnasked: boolean
+  readonly ended: ((pause: EndedPause) => unknown) | undefined
   readonly handle: (ctx: PauseContext) => unknown
   /** Default: what the handler came to, as it is. */
   readonly toResult?: ((value: unknown) => unknown) | undefined
@@ -125,14 +127,14 @@ export class Pauses {
     this.principal = principal
     this.scope = scope
     const ledger = new Ledger({ store: store ?? new MemoryStore(), clock, patienceMs, report })
-    this.rounds = new Rounds({ seal: new Seal(key ?? randomBytes(32)), ledger, clock, ttlMs })
+    this.rounds = new Rounds({ seal: new Seal(key ?? randomBytes(32)), ledger, clock, ttlMs, report })
   }
 
   /** As `server.registerTool`, for a handler that may pause. */
   registerTool<Input extends StandardSchemaWithJSON | undefined = undefined>(
     server: McpServer,
     name: string,
-    { acceptUnasked = false, ...config }: ToolConfig<Input>,
+    { acceptUnasked = false, ended, ...config }: ToolConfig<Input>,
     handler: PausableTool<Input>,
   ): RegisteredTool {
     const callback = async (...[args, ctx]: Received): Promise<CallToolResult> => {
@@ -145,6 +147,7 @@ export class Pauses {
           args,
           ctx,
           acceptUnasked,
+          ended,
           handle,
           toResult: toToolResult,
         })
@@ -161,7 +164,7 @@ export class Pauses {
   registerPrompt<Args extends StandardSchemaWithJSON | undefined = undefined>(
     server: McpServer,
     name: string,
-    { acceptUnasked = false, ...config }: PromptConfig<Args>,
+    { acceptUnasked = false, ended, ...config }: PromptConfig<Args>,
     handler: PausablePrompt<Args>,
   ): RegisteredPrompt {
     const callback = async (...[args, ctx]: Received): Promise<GetPromptResult> => {
@@ -174,6 +177,7 @@ export class Pauses {
         args,
         ctx,
         acceptUnasked,
+        ended,
         handle,
       })
       return resultOf(outcome) as GetPromptResult
@@ -204,7 +208,7 @@ export class Pauses {
     server: McpServer,
     name: string,
     uriOrTemplate: string | ResourceTemplate,
-    { acceptUnasked = false, ...config }: ResourceConfig,
+    { acceptUnasked = false, ended, ...config }: ResourceConfig,
     handler: PausableResource | PausableTemplate,
   ): RegisteredResource | RegisteredResourceTemplate {
     const read = async (
@@ -221,6 +225,7 @@ export class Pauses {
         args,
         ctx,
         acceptUnasked,
+        ended,
         handle,
       })
       return resultOf(outcome) as ReadResourceResult
@@ -236,7 +241,8 @@ export class Pauses {
   }
 
   private async enter(incoming: Incoming): Promise<PauseOutcome> {
-    const { server, ctx, method, name, args, acceptUnasked, handle, toResult = value => value } = incoming
+    const { server, ctx, method, name, args, acceptUnasked, handle } = incoming
+    const { toResult = value => value, ended = () => {} } = incoming
     const { mcpReq } = ctx
     // Each request of 2026-07-28 brings its own; a client of 2025 declared them when it connected.
     const envelope: { readonly [key: string]: unknown } | undefined = mcpReq.envelope
@@ -266,7 +272,7 @@ export class Pauses {
           sent,
           signal: mcpReq.signal,
         },
-        { run: known => handle({ ...checked, ...known }), toResult },
+        { run: known => handle({ ...checked, ...known }), toResult, ended },
       )
     } catch (error) {
       if (error instanceof RefusedState)

@@ -6,9 +6,10 @@ import { z } from 'zod'
 import { faultsNoted, type InputResponse, type InputResponses } from './accepted-content.ts'
 import { toInputRequests } from './asked.ts'
 import { digestOfCall, type PausableMethod } from './call-target.ts'
-import { endedBy, endedByAnswer, endedByFaults, endedUnknown } from './ending.ts'
+import { endedBy, endedByAnswer, endedByFaults, endedLate, endedUnknown } from './ending.ts'
 import { isInputRequired, type InputRequired } from './input-required.ts'
 import type { Ledger, PauseOutcome } from './ledger.ts'
+import type { EndedPause } from './pause-ending.ts'
 import { closeState, openState, type PausedState } from './paused-state.ts'
 import { readAnswers } from './read-answers.ts'
 import { RefusedState } from './refused-state.ts'
@@ -42,6 +43,8 @@ export interface PausableWork {
   readonly run: (given: Given) => unknown
   /** What the handler came to, as the method's result. */
   readonly toResult: (value: unknown) => unknown
+  /** Told of a pause that ends without a result. */
+  readonly ended: (pause: EndedPause) => unknown
 }
 
 export interface RoundsOptions {
@@ -49,6 +52,8 @@ export interface RoundsOptions {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly ttlMs: number
+  /** Told what went wrong in what nobody waits for. */
+  readonly report: (error: unknown) => void
 }
 
 /** What is known when a handler runs. */
@@ -75,12 +80,14 @@ export class Rounds {
   private readonly ledger: Ledger
   private readonly clock: Clock
   private readonly ttlMs: number
+  private readonly report: (error: unknown) => void
 
-  constructor({ seal, ledger, clock, ttlMs }: RoundsOptions) {
+  constructor({ seal, ledger, clock, ttlMs, report }: RoundsOptions) {
     this.seal = seal
     this.ledger = ledger
     this.clock = clock
     this.ttlMs = ttlMs
+    this.report = report
   }
 
   /** Throws `RefusedState` for a state that is not of this very call, and what the handler of a first round throws. */
@@ -90,15 +97,42 @@ export class Rounds {
     const paused = this.opened(call.state, call.principal, digest)
     const { pause, expiresAt } = paused
     if (await this.ledger.isClaimed(pause))
-      return (await this.ledger.outcomeOf(pause, call.signal)) ?? endedUnknown(call.name)
+      return (await this.ledger.outcomeOf(pause, call.signal)) ?? (await this.unknown(call, work, paused))
     const prunedUpTo = await this.ledger.prunedUpTo()
     if (expiresAt <= Math.max(this.clock.now(), prunedUpTo))
-      return await this.first(call, digest, work, prunedUpTo, TOO_LATE)
+      return await this.first(call, digest, work, prunedUpTo, paused)
     const step = this.answered(call, paused)
     if (step.kind === 'asking') return this.paused(step, paused)
-    const finish = (): Promise<PauseOutcome> =>
-      step.kind === 'known' ? this.finish(call, digest, work, prunedUpTo, step.known) : Promise.resolve(step)
-    return (await this.ledger.redeem(pause, expiresAt, finish, call.signal)) ?? endedUnknown(call.name)
+    const finish = async (): Promise<PauseOutcome> => {
+      if (step.kind === 'known') return await this.finish(call, digest, work, prunedUpTo, step.known)
+      await this.tell(work, step, paused)
+      return step
+    }
+    return (
+      (await this.ledger.redeem(pause, expiresAt, finish, call.signal)) ??
+      (await this.unknown(call, work, paused))
+    )
+  }
+
+  private async unknown(call: PausableCall, work: PausableWork, paused: PausedState): Promise<PauseOutcome> {
+    const ended = endedUnknown(call.name)
+    // Whoever runs still comes to a result of their own.
+    if (await this.ledger.isLost(paused.pause)) await this.tell(work, ended, paused)
+    return ended
+  }
+
+  /** The client is told what became of its call whatever comes of this. */
+  private async tell(
+    work: PausableWork,
+    { how, message }: Pick<EndedPause, 'how' | 'message'>,
+    { requestState }: Pick<Known, 'requestState'>,
+    next?: JsonValue,
+  ): Promise<void> {
+    try {
+      await work.ended({ how, message, requestState, next })
+    } catch (error) {
+      this.report(error)
+    }
   }
 
   private opened(sealed: string, principal: string, digest: string): PausedState {
@@ -114,14 +148,21 @@ export class Rounds {
     digest: string,
     work: PausableWork,
     prunedUpTo: number,
-    note?: string,
+    expired?: PausedState,
   ): Promise<PauseOutcome> {
-    let step = await this.run(call, work, NOTHING_KNOWN)
-    if (call.acceptUnasked && call.state === undefined) step = await this.runAhead(call, work, step)
-    if (step.kind !== 'asking') return step
-    const [asked] = step.asked
-    const notes = note === undefined || asked === undefined ? step.notes : new Map([[asked.id, note]])
-    return this.paused({ ...step, notes }, this.newPause(call, digest, prunedUpTo))
+    let next: JsonValue | undefined
+    try {
+      let step = await this.run(call, work, NOTHING_KNOWN)
+      if (call.acceptUnasked && call.state === undefined) step = await this.runAhead(call, work, step)
+      if (step.kind !== 'asking') return step
+      next = step.requestState
+      const [asked] = step.asked
+      const notes =
+        expired === undefined || asked === undefined ? step.notes : new Map([[asked.id, TOO_LATE]])
+      return this.paused({ ...step, notes }, this.newPause(call, digest, prunedUpTo))
+    } finally {
+      if (expired !== undefined) await this.tell(work, endedLate(call.name), expired, next)
+    }
   }
 
   /** Runs on with answers that came before they were asked for. */
@@ -180,7 +221,11 @@ export class Rounds {
       Object.assign(Object.create(null) as object, Object.fromEntries(known.answers)),
     ) as InputResponses
     const value = await work.run({ inputResponses, requestState: known.requestState })
-    if (isInputRequired(value)) return asking(call, value, known, faultsNoted(inputResponses))
+    if (isInputRequired(value)) {
+      const step = asking(call, value, known, faultsNoted(inputResponses))
+      if (step.kind === 'ended') await this.tell(work, step, known, value.requestState)
+      return step
+    }
     if (isInputRequiredResult(value))
       throw new TypeError('return what inputRequired() of @handraise/mcp gives, whose state is sealed')
     return { kind: 'result', result: work.toResult(value) as JsonValue }
@@ -220,7 +265,7 @@ function asking(
   { asked, requestState }: InputRequired,
   known: Known,
   faults: ReadonlyMap<string, string>,
-): Asking | PauseOutcome {
+): Asking | Extract<PauseOutcome, { kind: 'ended' }> {
   for (const each of asked) {
     const answer = known.answers.get(each.id)
     if (answer === undefined) continue

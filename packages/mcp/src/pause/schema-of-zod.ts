@@ -27,6 +27,7 @@ export function isZod(schema: object): schema is z.ZodType {
  * What a zod schema asks for, as a JSON schema. Refused are refinements, transforms, and every other check
  * that the JSON schema would not have: a process that reads the answer days
  * later has the JSON schema and nothing else. Such a schema belongs into the handler: `acceptedContent(responses, id, schema)`.
+ * Bounds of a text's length are taken over as they are, and count characters, as JSON Schema and the zod of this package do.
  */
 export function schemaOfZod(schema: z.ZodType): SchemaReading<unknown> {
   const issues: Issue[] = []
