@@ -48,7 +48,7 @@ export type AcpProvider = UserQuestionProvider & {
   readonly name: 'acp'
   /**
    * To be called on `session/cancel`: everything asked in that session, or in all of them, ends `ASK_CANCELLED` at once,
-   * shown or queued, whether or not the client says so itself.
+   * shown, queued, or still on its way here, whether or not the client says so itself.
    */
   cancelSession(sessionId?: string): void
 }
@@ -72,6 +72,8 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
   const { capabilities, autoAnswerMs = AUTO_REPLY_MS, clock = systemClock } = options
   const timing = { autoReplyMs: autoAnswerMs, clock }
   const sessions = new Map<string, Session>()
+  // When each was cancelled last, and when all were.
+  const cancelledAt = new Map<string | undefined, number>()
   const hasForms = (capabilities?.elicitation?.form ?? undefined) !== undefined
 
   /** How the request is shown; throws where it cannot be. */
@@ -139,16 +141,24 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
       const { sessionId: given } = options
       const sessionId = typeof given === 'function' ? given(request) : given
       if (sessionId === undefined) throw noCapableClient('it belongs to no session of this client')
+      const { askedAt = Infinity } = request
+      if ([sessionId, undefined].some(id => askedAt <= (cancelledAt.get(id) ?? -Infinity)))
+        throw turnCancelled()
       // Not queued: nobody is to wait for what cannot be shown.
       const show = routeOf(request, sessionId)
       return inSession(sessionId, request.signal, show)
     },
     cancelSession(sessionId) {
-      const cancelled = new UserQuestionError('ASK_CANCELLED', { reason: 'the turn was cancelled' })
+      cancelledAt.set(sessionId, clock.now())
+      const cancelled = turnCancelled()
       for (const [id, { asks }] of sessions) {
         if (sessionId !== undefined && id !== sessionId) continue
         for (const controller of asks) controller.abort(cancelled)
       }
     },
   }
+}
+
+function turnCancelled(): UserQuestionError {
+  return new UserQuestionError('ASK_CANCELLED', { reason: 'the turn was cancelled' })
 }

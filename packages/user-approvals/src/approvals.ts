@@ -39,6 +39,8 @@ export interface Asker {
 
 /** One approval on its way. */
 interface Asking {
+  /** When this requirement was asked about, in milliseconds since the Unix epoch. */
+  readonly askedAt: number
   readonly request: ApprovalRequest
   readonly asker: Asker
   readonly session: string
@@ -83,6 +85,7 @@ export class Approvals {
   async request(given: ApprovalRequest, asker: Asker, signal: AbortSignal): Promise<ApprovalOutcome> {
     const issues = checkRequest(given)
     if (issues.length > 0) throw new UserApprovalError('BAD_APPROVAL', { issues })
+    let askedAt = this.inbox.clock.now()
     // What is asked about is what was given, whoever changes it meanwhile.
     const { agent: _, signal: __, ...members } = given
     const request: ApprovalRequest = structuredClone(members)
@@ -114,10 +117,11 @@ export class Approvals {
       const asking = { request, asker, session, signal, approvalId, mode, inputDigest, total, key }
       const decided: RequirementDecision[] = []
       for (const requirement of requirements) {
-        const decision = await this.decide(asking, requirement)
+        const decision = await this.decide({ ...asking, askedAt }, requirement)
         if ('outcome' in decision) return decision
         decided.push(decision)
         if (decision.policyResult === 'deny') break
+        askedAt = this.inbox.clock.now()
       }
       return combine(approvalId, decided)
     } catch (error) {
@@ -215,7 +219,7 @@ export class Approvals {
     requirement: Requirement,
     pending: string | undefined,
   ): Promise<OpenOptions> {
-    const { request, asker, session, approvalId, key } = asking
+    const { request, asker, session, approvalId, key, askedAt } = asking
     if (pending !== undefined) {
       // As it was opened: what is joined must be the same to the letter.
       const { kind, payload, session: of, key: named, agent, deadlineAt } = await this.inbox.get(pending)
@@ -224,15 +228,14 @@ export class Approvals {
     const index = requirement.sourceIndex
     const id = `${approvalId}.${index}`
     const { timeoutMs } = request
-    const openedAt = this.inbox.clock.now()
     return {
       id,
       kind: APPROVAL,
       payload: payloadOf(asking, requirement) as unknown as JsonValue,
       session,
       ...(asker.agent === undefined ? {} : { agent: asker.agent }),
-      openedAt,
-      ...(timeoutMs === undefined ? {} : { deadlineAt: openedAt + timeoutMs }),
+      openedAt: askedAt,
+      ...(timeoutMs === undefined ? {} : { deadlineAt: askedAt + timeoutMs }),
       ...(key === undefined
         ? {}
         : { key: `${key}#${index}`, records: [await this.noteOf(asking, key, index, id)] }),
