@@ -15,9 +15,10 @@ export default defineConfig([
     platform: 'node',
     splitting: true,
     minify: true,
-    // The database client is native and optional: it is loaded from where it was built.
-    noExternal: [/^(?!better-sqlite3$)/],
-    external: ['better-sqlite3'],
+    // The database client is native and optional: it is loaded from where it was built. So would be that of PostgreSQL, which
+    // is not used.
+    noExternal: [/^(?!(?:better-sqlite3|pg-native)$)/],
+    external: ['better-sqlite3', 'pg-native'],
     banner: {
       // Bundled CommonJS dependencies still call `require`.
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -1,4 +1,3 @@
-import type { RequestPermissionRequest } from '@agentclientprotocol/sdk'
 import { InboxService } from '@handraise/inbox'
 import { UserApprovalService } from '@handraise/user-approvals'
 import { UserQuestionService } from '@handraise/user-questions'
@@ -13,7 +12,7 @@ test.each(['approval', 'question'])(
   async what => {
     const shown: unknown[] = []
     const never = (request: unknown): Promise<never> => {
-      shown.push(request as RequestPermissionRequest)
+      shown.push(request)
       return new Promise(() => {})
     }
     const { ours } = connected({ permission: never, form: never })

@@ -23,7 +23,10 @@ const program = new Command('handraise')
 const NOTIFY =
   'a shell command to run for each question, with a notice of it as one line of JSON on its input'
 const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
-const DB = ['--db <file>', 'the database; default: handraise/inbox.db where this system keeps data'] as const
+const DB = [
+  '--db <file>',
+  'the database: a file, or postgres://…; default: handraise/inbox.db where this system keeps data',
+] as const
 const MEMORY = ['--memory', 'keep nothing on disk'] as const
 const answerIn = (): Option =>
   new Option(
@@ -105,11 +108,6 @@ program
   .option(...DB)
   .option(...MEMORY)
   .option('--port <number>', 'default: the one it had before, else any', readPort)
-  .option(
-    '--mcp-port <number>',
-    'the port for clients of MCP; default: the one it had before, else any',
-    readPort,
-  )
   .option('--json', 'say where it listens as one line of JSON, {"url","token","page","wire","mcp"}')
   .option('--open', 'open the page in the browser')
   .option('--notify <command>', NOTIFY)
@@ -149,12 +147,12 @@ program
   .option(...MEMORY)
   .addOption(answerIn())
   .option(...CALL_LIMIT)
-  .option('--principal <name>', 'names who asks; what one has asked no other finds; default: local')
+  .option('--principal <name>', 'names who asks; what one has asked no other finds; default: local', readName)
   .option('--no-open', 'open no browser when something is to be answered on the page')
   .addHelpText(
     'after',
     `
-For a client's configuration: {"mcpServers":{"handraise":{"command":"handraise","args":["mcp"]}}}
+For a client's configuration: {"mcpServers":{"handraise":{"command":"npx","args":["-y","handraise","mcp"]}}}
 
 Ends with its standard input, or with a signal. Exit: 0 done, 1 internal fault, 2 bad usage, 3 the database or the key beside it
 cannot be used. Standard output holds frames and nothing else; the page's address goes to standard error.`,
@@ -252,6 +250,11 @@ rules
 function readId(text: string): string {
   if (text.trim() !== '') return text
   throw new InvalidArgumentError('expected an id')
+}
+
+function readName(text: string): string {
+  if (text.trim() !== '') return text
+  throw new InvalidArgumentError('expected a name')
 }
 
 function readPort(text: string): number {

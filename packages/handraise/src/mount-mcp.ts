@@ -1,7 +1,6 @@
-import { McpService, mcpEndpoint, PauseError, serveMcpEndpoint, type AnswerIn } from '@handraise/mcp'
+import { McpService, PauseError, type AnswerIn } from '@handraise/mcp'
 import type { Context } from 'cordis'
 import { CommandError } from './command-error.ts'
-import { keepPort, keptPort } from './kept-port.ts'
 
 /** How the clients of MCP are served, as it is chosen on the command line. */
 export interface McpChoice {
@@ -13,8 +12,8 @@ export interface McpChoice {
 export interface McpPlace {
   /** The file of the inbox; none for one in memory. */
   readonly file: string | undefined
-  /** Where people answer what is in the inbox, without the token. */
-  readonly page: () => Promise<string | undefined> | string | undefined
+  /** Where people answer what is in the inbox, without the token; and where that was for the same request before. */
+  readonly page: (before: string | undefined) => Promise<string | undefined> | string | undefined
   readonly principal?: string | undefined
 }
 
@@ -43,33 +42,4 @@ export async function mountMcp(
     if (PauseError.isInstance(cause)) throw new CommandError('BAD_CONFIG', cause.message, { cause })
     throw cause
   }
-}
-
-export interface McpListening {
-  readonly file: string | undefined
-  /** Default: the one it had before, else any. */
-  readonly port: number | undefined
-  readonly token: string
-}
-
-/** Serves clients of MCP on a port of this machine. */
-export async function listenForMcp(
-  ctx: Context,
-  { service }: McpHost,
-  { file, port, token }: McpListening,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const keptIn = file === undefined ? undefined : `${file}.mcp-port`
-  const report = (error: unknown): void => ctx.logger.error(error)
-  const served = await serveMcpEndpoint({
-    endpoint: mcpEndpoint({ build: () => service.askServer(), report }),
-    token,
-    port: port ?? (keptIn === undefined ? undefined : await keptPort(keptIn)),
-    report,
-  })
-  if (port !== undefined && port !== 0 && served.port !== port) {
-    await served.close()
-    throw new CommandError('INTERNAL', `port ${port} is taken; give another one with --mcp-port`)
-  }
-  if (keptIn !== undefined) await keepPort(keptIn, served.port)
-  return served
 }

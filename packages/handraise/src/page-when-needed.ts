@@ -1,8 +1,9 @@
 import { isRunning } from '@handraise/inbox'
-import { pageUrl, readState, type InboxServer, type ServerState } from '@handraise/provider-web'
+import { pageUrl, readState, type InboxServer, type PageAddress } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
 import type { Context } from 'cordis'
 import { hasDisplay } from './display.ts'
+import { viewersOf, viewersRoute } from './viewers-route.ts'
 
 export interface PageChoice {
   /** The file of the inbox; none for one in memory. */
@@ -11,31 +12,40 @@ export interface PageChoice {
   readonly open: boolean | undefined
 }
 
-/** How long a server may take to show that it runs, in milliseconds. */
-const PATIENCE_MS = 1_000
+interface ServedPage extends PageAddress {
+  viewers(): number
+}
 
 /**
  * Finds the page on which people answer: that of a server that runs on the same inbox, else one that is served here from then
- * on. Returns where it is, without the token. The address with the token goes to standard error, and to the browser, which is
- * opened unless somebody looks already.
+ * on. Returns where it is, without the token. The address with the token goes to standard error when it was not told last, and
+ * to the browser, which is opened when nobody looks, unless that is where the same request was to be answered `before`.
  */
-export function pageWhenNeeded(ctx: Context, choice: PageChoice): () => Promise<string> {
+export function pageWhenNeeded(
+  ctx: Context,
+  choice: PageChoice,
+): (before: string | undefined) => Promise<string> {
   let own: Promise<InboxServer> | undefined
-  return async () => {
+  let told: string | undefined
+  const find = async (): Promise<ServedPage> => {
     const elsewhere = own === undefined ? await servedElsewhere(choice.file) : undefined
-    if (elsewhere !== undefined) return elsewhere.url
-    const isNew = own === undefined
+    if (elsewhere !== undefined) return elsewhere
     own ??= servePage(ctx, choice.file)
     try {
-      const server = await own
-      if (isNew) tell(server)
-      if (choice.open !== false && hasDisplay() && server.viewers() === 0)
-        void (await import('./open-page.ts')).openPage(pageUrl(server))
-      return server.url
+      return await own
     } catch (error) {
       own = undefined
       throw error
     }
+  }
+  return async before => {
+    const page = await find()
+    const address = pageUrl(page)
+    if (address !== told) process.stderr.write(`answer at ${address}\n`)
+    told = address
+    if (page.url !== before && choice.open !== false && hasDisplay() && page.viewers() === 0)
+      void (await import('./open-page.ts')).openPage(address)
+    return page.url
   }
 }
 
@@ -43,31 +53,17 @@ async function servePage(ctx: Context, file: string | undefined): Promise<InboxS
   let listening: InboxServer | undefined
   await ctx.plugin(providerWeb, {
     ...(file === undefined ? {} : { stateFile: `${file}.server.json` }),
+    routes: viewersRoute(() => listening),
     onListening: server => (listening = server),
   })
   if (listening === undefined) throw new Error('the server does not say where it listens')
   return listening
 }
 
-function tell(server: InboxServer): void {
-  process.stderr.write(`answer at ${pageUrl(server)}\n`)
-}
-
-async function servedElsewhere(file: string | undefined): Promise<ServerState | undefined> {
+async function servedElsewhere(file: string | undefined): Promise<ServedPage | undefined> {
   if (file === undefined) return undefined
   const state = await readState(`${file}.server.json`).catch(() => undefined)
   if (state?.pid === undefined || state.pid === process.pid || !isRunning(state.pid)) return undefined
-  return (await answers(state)) ? state : undefined
-}
-
-async function answers({ url, token }: ServerState): Promise<boolean> {
-  try {
-    const { ok } = await fetch(new URL('api/requests?limit=1', url), {
-      headers: { Authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    })
-    return ok
-  } catch {
-    return false
-  }
+  const viewers = await viewersOf(state)
+  return viewers === undefined ? undefined : { ...state, viewers: () => viewers }
 }

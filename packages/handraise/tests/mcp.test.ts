@@ -2,8 +2,9 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openSqliteStore } from '@handraise/inbox-sqlite'
 import { InboxClient } from '@handraise/provider-web'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { fakeBrowser } from './fake-browser.ts'
 import {
   ANSWERED,
@@ -35,6 +36,16 @@ afterEach(async () => {
 
 const answer = (inbox: InboxClient, id: string, label = 'SQLite'): Promise<unknown> =>
   inbox.answer(id, [{ id: 'db', selected: [label] }])
+
+/** The keys of what a host keeps beside the requests. */
+async function stored(file: string, namespace: string): Promise<string[]> {
+  const store = await openSqliteStore({ file })
+  try {
+    return (await store.records(namespace)).map(({ key }) => key)
+  } finally {
+    await store.close()
+  }
+}
 
 /** What a call that waited returned: the id to go on with. */
 async function waitingId(asking: ReturnType<Asker['ask']>): Promise<string> {
@@ -159,6 +170,20 @@ test('a server that is stopped lets its calls return, and keeps what they asked'
   expect(requests.map(request => request.id).toSorted()).toEqual(ids.toSorted())
 })
 
+test('a form that has come back to a server that is killed leaves no card that answers nobody', async () => {
+  const first = await serve('--db', db)
+  // Too fast for a person: the call waits for somebody on the page.
+  const client = await overHttp('pinned', first, () => ({ action: 'cancel' }))
+  const asking = client.ask().catch(() => 'gone')
+  const id = await onePending(new InboxClient(first))
+  await expect.poll(() => stored(db, 'mcp-untold')).toEqual([id])
+  await kill(first.child)
+  expect(await asking).toBe('gone')
+  await expect
+    .poll(async () => (await new InboxClient(await serve('--db', db)).get(id)).settlement)
+    .toMatchObject({ outcome: 'aborted', reason: 'orphaned' })
+})
+
 describe('progress', () => {
   test('tells where the page is, and nothing tells its token', async () => {
     const served = await serve('--memory', '--call-limit', '0.3', '--answer-in', 'both')
@@ -189,11 +214,60 @@ describe('the page of a client over standard streams', () => {
     expect(client.stderr()).toContain(`answer at ${first.structured.page}#token=${token}\n`)
   })
 
-  test('is that of a server on the same inbox, where there is one', async () => {
+  test('is that of a server on the same inbox, where there is one, and is opened once for each question', async () => {
+    const served = await serve('--db', db)
+    const { env, opened } = await fakeBrowser()
+    const client = await overStdio('legacy', ['--db', db, '--call-limit', '0.3'], undefined, env)
+    const first = await client.ask()
+    expect(first.structured.page).toBe(served.url)
+    expect(JSON.stringify(first)).not.toContain(served.token)
+    await client.ask({ request_id: first.structured.request_id })
+    expect(client.stderr()).toBe(`answer at ${served.page}\n`)
+    await expect.poll(opened).toEqual([served.page])
+    await client.ask()
+    await expect.poll(opened).toEqual([served.page, served.page])
+    expect(client.stderr()).toBe(`answer at ${served.page}\n`)
+  })
+
+  test('is not opened while somebody looks at that server', async () => {
+    const served = await serve('--db', db)
+    const { env, opened } = await fakeBrowser()
+    const looking = new AbortController()
+    onTestFinished(() => looking.abort())
+    const headers = { authorization: `Bearer ${served.token}` }
+    await fetch(new URL('api/events', served.url), { headers, signal: looking.signal })
+    const client = await overStdio('legacy', ['--db', db, '--call-limit', '0.3'], undefined, env)
+    const { structured } = await client.ask()
+    expect(client.stderr()).toBe(`answer at ${served.page}\n`)
+    looking.abort()
+    // Nor for the same question later, when they have closed it.
+    await client.ask({ request_id: structured.request_id })
+    expect(await opened()).toEqual([])
+  })
+
+  test('is served by the client’s own process once the server is gone', async () => {
     const served = await serve('--db', db)
     const client = await overStdio('legacy', ['--db', db, '--call-limit', '0.3'])
-    expect((await client.ask()).structured.page).toBe(served.url)
-    expect(client.stderr()).toBe('')
+    const { structured } = await client.ask()
+    served.child.kill('SIGTERM')
+    await served.ended
+    const asking = client.ask({ request_id: structured.request_id })
+    await waitingId(asking)
+    const inbox = await inboxOf(db)
+    await answer(inbox, await onePending(inbox))
+    expect((await client.ask({ request_id: structured.request_id })).text).toBe(ANSWERED)
+  })
+
+  test('is served by the other one of two clients once the first is gone', async () => {
+    const limited = ['--db', db, '--call-limit', '0.3']
+    const first = await overStdio('legacy', limited)
+    await first.ask()
+    const second = await overStdio('legacy', limited)
+    const { structured } = await second.ask()
+    await first.close()
+    await second.ask({ request_id: structured.request_id })
+    await answer(await inboxOf(db), structured.request_id ?? '')
+    expect((await second.ask({ request_id: structured.request_id })).text).toBe(ANSWERED)
   })
 
   test('is not needed where the client shows forms', async () => {
@@ -319,6 +393,7 @@ describe('handraise mcp', () => {
     ['for an option that is not known', ['--nonsense']],
     ['for a place that is none', ['--answer-in', 'dreams']],
     ['for a time that is none', ['--call-limit', '0']],
+    ['for a principal without a name', ['--principal', ' ']],
     ['for a database that is not to be kept', ['--memory', '--db', '/srv/handraise/inbox.db']],
   ])('exits with 2 %s', async (_, args) => {
     expect(await failing(...args)).toMatchObject({ exitCode: 2, code: 'BAD_USAGE' })

@@ -36,14 +36,22 @@ export class FanOut implements SeamInbox {
   private readonly viewer: ViewerPolicy
   /** How many people could see a request on the surfaces. */
   private readonly viewers: () => number
+  /** How many surfaces there are, whether anybody looks at them now or not. */
+  private readonly surfaces: () => number
   private readonly report: (error: unknown) => void
   private readonly providers = new Set<UserQuestionProvider>()
   private readonly showings = new Map<string, Showing>()
 
-  constructor(inbox: Inbox, viewer: ViewerPolicy, viewers: () => number, report: (error: unknown) => void) {
+  constructor(
+    inbox: Inbox,
+    viewer: ViewerPolicy,
+    surfaces: { readonly viewers: () => number; readonly count: () => number },
+    report: (error: unknown) => void,
+  ) {
     this.inbox = inbox
     this.viewer = viewer
-    this.viewers = viewers
+    this.viewers = surfaces.viewers
+    this.surfaces = surfaces.count
     this.report = report
   }
 
@@ -70,6 +78,11 @@ export class FanOut implements SeamInbox {
   async request(opening: OpenOptions, signal: AbortSignal): Promise<SettledRequest> {
     const { request } = await this.inbox.open(opening)
     if (isSettled(request)) return request
+    if (signal.aborted) {
+      // Whoever asked has left while it was opened, and others may show it by now.
+      await this.leave(request, signal.reason)
+      throw signal.reason
+    }
     if (this.viewer === 'require' && this.providers.size === 0 && this.viewers() === 0) {
       // After the look whether it was answered before: for that nobody need be there now.
       if (request.key === undefined) await this.inbox.withdraw(request.id, 'nobody could see it')
@@ -79,7 +92,7 @@ export class FanOut implements SeamInbox {
     try {
       return await this.inbox.wait(request.id, AbortSignal.any([signal, showing.unreachable.signal]))
     } catch (error) {
-      if (signal.aborted) await this.leave(showing, signal.reason)
+      if (signal.aborted) await this.leave(request, signal.reason)
       else if (showing.unreachable.signal.aborted) await this.withdraw(showing, 'undeliverable')
       throw error
     } finally {
@@ -110,7 +123,7 @@ export class FanOut implements SeamInbox {
   private route(showing: Showing, provider: UserQuestionProvider): void {
     const controller = new AbortController()
     showing.routes.set(provider, controller)
-    const { id, kind, payload, session, key, deadlineAt } = showing.request
+    const { id, kind, payload, session, key, openedAt: askedAt, deadlineAt } = showing.request
     const shown: ProviderRequest = Object.freeze({
       id,
       ...(kind === QUESTIONS ? {} : { kind, payload }),
@@ -118,6 +131,7 @@ export class FanOut implements SeamInbox {
       agent: showing.request.agent === undefined ? undefined : { id: showing.request.agent },
       session,
       key,
+      askedAt,
       deadlineAt,
       signal: controller.signal,
       engaged: () => void this.inbox.engage(id).catch(this.report),
@@ -185,19 +199,23 @@ export class FanOut implements SeamInbox {
   // A provider that fails is one route less; only without any other is nobody left to ask.
   private lose(showing: Showing, provider: UserQuestionProvider, error: UserQuestionError): void {
     if (!showing.routes.delete(provider)) return
-    if (error.code === 'PROVIDER_FAILED' || error.code === 'BAD_ANSWER') this.report(error)
+    const failed = error.code === 'PROVIDER_FAILED' || error.code === 'BAD_ANSWER'
+    if (failed || isUndeliverable(error)) this.report(error)
     if (showing.routes.size > 0 || this.viewers() > 0) return
-    if (this.viewer === 'wait' && error.code !== 'PROVIDER_FAILED' && error.code !== 'BAD_ANSWER') return
+    if (this.viewer === 'wait') {
+      // What could not be delivered waits for nobody, but for whoever opens a surface that is there.
+      if (isUndeliverable(error) ? this.surfaces() > 0 : !failed) return
+    }
     showing.unreachable.abort(error)
   }
 
-  private async leave(showing: Showing, reason: unknown): Promise<void> {
+  private async leave({ id }: InboxRequest, reason: unknown): Promise<void> {
     // The host goes down: what has a key is kept for the agent to come back to.
     const hostGone = UserQuestionError.isInstance(reason) && reason.code === 'PROVIDER_GONE'
     // Others may wait for the same answer: here, or in another process that joined it by its key.
-    if (hostGone || this.inbox.waiting(showing.request.id) > 0) return
-    if (await this.inbox.isJoinedElsewhere(showing.request.id)) return
-    await this.inbox.withdraw(showing.request.id, 'the asker went away').catch(this.report)
+    if (hostGone || this.inbox.waiting(id) > 0) return
+    if (await this.inbox.isJoinedElsewhere(id)) return
+    await this.inbox.withdraw(id, 'the asker went away').catch(this.report)
   }
 
   private async withdraw(showing: Showing, reason: string): Promise<void> {
@@ -269,6 +287,14 @@ function toFailure(error: unknown, provider: string | undefined): UserQuestionEr
   }
   const fault = error instanceof Error ? error.message : String(error)
   return new UserQuestionError('PROVIDER_FAILED', { provider, fault }, { cause: error })
+}
+
+function isUndeliverable(error: UserQuestionError): boolean {
+  return (
+    UserQuestionError.isInstance(error) &&
+    error.code === 'ASK_UNAVAILABLE' &&
+    error.details.reason === 'undeliverable'
+  )
 }
 
 function isLost(error: unknown): boolean {

@@ -47,7 +47,7 @@ export class InboxService extends Service {
     }
     const viewers = (): number => Array.from(surfaces, viewersOf).reduce((sum, count) => sum + count, 0)
     this.core = new Inbox({ ...options, store, report })
-    this.fanOut = new FanOut(this.core, viewer, viewers, report)
+    this.fanOut = new FanOut(this.core, viewer, { viewers, count: () => surfaces.size }, report)
   }
 
   async *[Service.init](): AsyncGenerator<() => unknown, void, void> {

@@ -7,11 +7,13 @@ import { pauseForForm, readReturn, type PausedAsk } from './ask-tool-form.ts'
 import type { AskToolSettings } from './ask-tool-options.ts'
 import type { PageNotice } from './ask-tool-page.ts'
 import type { AskedRequests } from './ask-tool-requests.ts'
+import { Haste } from './ask-tool-haste.ts'
 import { failedResult, notShown, settledResult, waitingResult } from './ask-tool-result.ts'
+import { formAsksForSecret } from './form-secret.ts'
 import { waitWithin } from './long-wait.ts'
 import type { PauseContext } from './pause/handlers.ts'
 import type { InputRequired } from './pause/input-required.ts'
-import { mcpElicitationProvider } from './provider.ts'
+import { elicitationProvider } from './provider.ts'
 
 export interface AnsweringDeps {
   readonly requests: AskedRequests
@@ -30,6 +32,8 @@ export interface PendingCall {
   readonly caller: Caller
   readonly server: McpServer
   readonly ctx: PauseContext
+  /** Its caller has what finds the request again: its id, or an id of the call. */
+  readonly told: boolean
   /** The pause that the call goes on with. */
   readonly paused: PausedAsk | undefined
 }
@@ -40,19 +44,32 @@ const CARRIED = 'carried'
 /** How a pending request comes to its answer within one call, or with the call that follows. */
 export class Answering {
   private readonly deps: AnsweringDeps
+  private readonly haste: Haste
   /** The requests that a connection's client has replied to by itself. */
   private readonly repliedByItself = new WeakMap<object, Set<string>>()
 
   constructor(deps: AnsweringDeps) {
     this.deps = deps
+    this.haste = new Haste(deps.clock, deps.settings.autoDeclineMs)
   }
 
   async answer(call: PendingCall): Promise<CallToolResult | InputRequired> {
-    const { caller, paused } = call
+    const { caller, paused, request } = call
     if (paused !== undefined) return await this.goOn(call, paused)
-    if (!this.asksInClient(caller)) return await this.wait(call, undefined)
+    if (!this.asksInClient(caller) || formAsksForSecret(questionsOf(request)))
+      return await this.wait(call, undefined)
     if (caller.modern) return (await this.pause(call)) ?? (await this.wait(call, undefined))
     return await this.wait(call, this.showIn(call))
+  }
+
+  /** Waits for a request whose pause ended without an answer that counts: it is answered where people answer the inbox. */
+  async takeUp(call: PendingCall): Promise<CallToolResult> {
+    await this.cameBack(call)
+    return await this.wait(call, undefined)
+  }
+
+  close(): void {
+    this.haste.close()
   }
 
   /** True when the client takes the form with it and comes back, so that a request has not to be told by its id. */
@@ -60,7 +77,7 @@ export class Answering {
     return (
       caller.modern &&
       this.asksInClient(caller) &&
-      pauseForForm({ questions, paused: firstPause('', 0), empty: false }) !== undefined
+      pauseForForm({ questions, paused: NO_PAUSE, empty: false }) !== undefined
     )
   }
 
@@ -68,14 +85,14 @@ export class Answering {
     return showsForms && this.deps.settings.answerIn !== 'inbox'
   }
 
-  private async pause({ request, caller }: PendingCall): Promise<InputRequired | undefined> {
-    const { settings, page, clock } = this.deps
+  private async pause({ request, caller, told }: PendingCall): Promise<InputRequired | undefined> {
+    const { settings, page } = this.deps
     const where =
       settings.answerIn === 'both' ? page.tell(request.id, await page.find(request.id), 'result') : undefined
     const notice = where === undefined ? undefined : `You can answer on the page ${where} too.`
     const pause = pauseForForm({
       questions: questionsOf(request),
-      paused: firstPause(request.id, clock.now()),
+      paused: { ...NO_PAUSE, request: request.id, told, ...this.haste.send() },
       empty: caller.fillsIn,
       notice,
     })
@@ -86,19 +103,18 @@ export class Answering {
   /** Takes what came back with a pause for what the person decided, and asks again when it is no answer. */
   private async goOn(call: PendingCall, paused: PausedAsk): Promise<CallToolResult | InputRequired> {
     const { request, caller, ctx } = call
-    const { settings, clock } = this.deps
+    const { settings } = this.deps
     const questions = questionsOf(request)
     const back = readReturn({
       questions,
       paused,
       responses: ctx.inputResponses,
-      now: clock.now(),
-      autoDeclineMs: settings.autoDeclineMs,
+      isTooFast: this.haste.isTooFast(paused),
       neverDeclines: settings.neverDeclines.includes(caller.clientName),
     })
     if (back.kind === 'again') {
       const { notice, kept } = back
-      const next = { ...paused, round: paused.round + 1, sentAt: clock.now(), kept }
+      const next = { ...paused, round: paused.round + 1, kept, ...this.haste.send() }
       const pause = pauseForForm({ questions, paused: next, empty: caller.fillsIn, notice })
       if (pause !== undefined) {
         this.show(request, CARRIED, untilTakenDown)
@@ -109,7 +125,14 @@ export class Answering {
       if (back.kind === 'answered') return back.answer
       throw back.kind === 'ended' ? back.error : new Error('a form could be shown once, and not again')
     }
+    await this.cameBack(call)
     return await this.wait(call, this.show(request, CARRIED, reply, true))
+  }
+
+  /** The client has no form any more that it could come back with: while the call waits, it is all that knows the request. */
+  private async cameBack({ request, told }: PendingCall): Promise<void> {
+    const { requests, report } = this.deps
+    if (!told) await requests.untell(request.id).catch(report)
   }
 
   /** Shows it by a form that the server sends while the call waits, and that may stay when the call has returned. */
@@ -120,12 +143,9 @@ export class Answering {
     this.repliedByItself.set(connection, replied)
     if (replied.has(request.id)) return undefined
     const { clock } = this.deps
-    const provider = mcpElicitationProvider(server, {
-      relatedRequestId: ctx.mcpReq.id,
-      autoDeclineMs,
-      neverDeclines,
-      clock,
-    })
+    const options = { relatedRequestId: ctx.mcpReq.id, autoDeclineMs, neverDeclines, clock }
+    // What comes too fast was shown to nobody, a cancel as well: here the question has another place to wait in.
+    const provider = elicitationProvider(server, options, () => true)
     return this.show(request, connection, async shown => {
       try {
         return await provider.ask(shown)
@@ -160,9 +180,14 @@ export class Answering {
       const place = waits ? page.tell(id, where, 'progress') : undefined
       if (place !== undefined) tell(place)
     }
+    const lost = async (): Promise<void> => {
+      // One that is settled takes its form down as well, and needs no page.
+      if (await requests.isPending(id)) await toInbox()
+    }
+    const use = form?.use()
     const failed = requests.hold(request, false)
     if (form === undefined || settings.answerIn === 'both') void toInbox()
-    else void form.lost.then(toInbox)
+    else form.lost.then(lost).catch(report)
     const waited = await waitWithin({
       wait: signal => requests.wait(id, signal),
       failed,
@@ -174,15 +199,17 @@ export class Answering {
       tell,
     })
     waits = false
+    if (waited.kind === 'left') use?.leave()
+    else use?.release()
     switch (waited.kind) {
       case 'settled':
         page.forget(id)
+        await requests.told(id).catch(report)
         return await settledResult(waited.request)
       case 'failed':
         page.forget(id)
         return await failedResult(id, waited.error)
       case 'left':
-        form?.end()
         await requests.left(id).catch(report)
         return waitingResult(id, undefined)
       case 'waiting':
@@ -192,9 +219,7 @@ export class Answering {
   }
 }
 
-function firstPause(request: string, sentAt: number): PausedAsk {
-  return { request, sentAt, round: 1, kept: [] }
-}
+const NO_PAUSE: PausedAsk = { request: '', told: false, sentAt: 0, round: 1, kept: [] }
 
 function questionsOf({ payload }: InboxRequest): readonly Question[] {
   return questionsKind.asQuestions(payload)

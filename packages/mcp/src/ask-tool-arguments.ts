@@ -4,8 +4,8 @@ import { answerSchema, UserQuestionError, type Question } from '@handraise/user-
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
-/** More than any questions that a person reads, in characters of JSON, and in lists and objects within each other. */
-const MOST_CHARACTERS = 200_000
+/** More than any questions that a person reads, in bytes of JSON, and in lists and objects within each other. */
+const MOST_BYTES = 200_000
 const DEEPEST = 32
 
 const LONG_WAIT =
@@ -26,21 +26,26 @@ const { properties, required: _, ...rest } = shown.parameters as { properties: o
 
 /**
  * The arguments as a client lists them: those of the tool, none of them required, and `request_id`. What a model sent comes
- * through as it is, since the tool reads what schemas refuse; only its size is bounded.
+ * through as it is, since the tool reads what schemas refuse. What is too large is not looked at any further, and refused by the
+ * tool as well, so that its result has a code.
  */
 export const askToolInput: StandardSchemaWithJSON<Record<string, unknown>> = {
   '~standard': {
     version: 1,
     vendor: 'handraise',
     validate(value) {
-      const excess = findExcess(value)
-      return excess === undefined
-        ? { value: value as Record<string, unknown> }
-        : { issues: [{ message: excess }] }
+      const fault = findExcess(value)
+      if (fault === undefined) return { value: value as Record<string, unknown> }
+      const nothing = {}
+      excesses.set(nothing, fault)
+      return { value: nothing }
     },
     jsonSchema: { input: () => inputSchema, output: () => inputSchema },
   },
 }
+
+/** What stands for arguments that are too large to be read, with what is wrong with them. */
+const excesses = new WeakMap<object, string>()
 
 const inputSchema = {
   ...rest,
@@ -69,6 +74,8 @@ const againSchema = z.object({
 
 /** Reads what a model sent. Never rejects: what cannot be read is the result that says so. */
 export async function readAskCall(raw: unknown): Promise<AskCall> {
+  const excess = typeof raw === 'object' && raw !== null ? excesses.get(raw) : undefined
+  if (excess !== undefined) return { kind: 'refused', result: await refusal([excess]) }
   const again = parseArguments(againSchema, raw ?? {})
   if (!again.ok) return { kind: 'refused', result: await refusal(again.faults) }
   const { request_id: id, ...asked } = again.args
@@ -106,10 +113,8 @@ function isNothing(questions: unknown): boolean {
 
 function findExcess(value: unknown): string | undefined {
   if (isDeeper(value)) return `the arguments nest deeper than ${DEEPEST}`
-  const { length } = JSON.stringify(value ?? {})
-  return length > MOST_CHARACTERS
-    ? `the arguments hold ${length} characters, at most ${MOST_CHARACTERS} are taken`
-    : undefined
+  const bytes = Buffer.byteLength(JSON.stringify(value ?? {}))
+  return bytes > MOST_BYTES ? `the arguments hold ${bytes} bytes, at most ${MOST_BYTES} are taken` : undefined
 }
 
 // Level by level: text that is only brackets nests deeper than the stack.

@@ -13,13 +13,22 @@ export type ShowInClient = (request: ProviderRequest) => Promise<AskUserQuestion
 export interface ClientForm {
   /** Resolves when that client does not show it any more, and nobody decided anything there. */
   readonly lost: Promise<void>
-  /** Takes it down in that client alone. */
-  end(): void
+  /** A call waits for it. Returns what ends that. */
+  use(): FormUse
+}
+
+/** Ends the use of a form by one call; each counts once. */
+export interface FormUse {
+  /** The call has returned. The form stays, for the call that comes back for its answer. */
+  release(): void
+  /** The call was cancelled: the form is taken down in its client, unless another call there waits for it. */
+  leave(): void
 }
 
 interface Form extends ClientForm {
   readonly show: ShowInClient
   readonly ended: AbortSignal
+  readonly end: () => void
   readonly lose: () => void
 }
 
@@ -39,6 +48,8 @@ export class ClientForms implements UserQuestionProvider {
   private readonly report: (error: unknown) => void
   private readonly waiting = new Map<string, Map<unknown, Form>>()
   private readonly shown = new Map<string, Shown>()
+  /** What the inbox is about to hand over. */
+  private readonly expected = new Set<string>()
 
   constructor(report: (error: unknown) => void) {
     this.report = report
@@ -61,24 +72,30 @@ export class ClientForms implements UserQuestionProvider {
     return form
   }
 
-  /** True while a client shows the request. */
+  /** True while a client shows the request, or will once the inbox hands it over. */
   isShown(id: string): boolean {
-    return this.shown.has(id)
+    return this.shown.has(id) || this.expected.has(id)
+  }
+
+  /** The inbox is about to hand the request over, for the first time or again. */
+  expect(id: string): void {
+    this.expected.add(id)
   }
 
   /** Forgets what was to be shown. */
   forget(id: string): void {
     this.waiting.delete(id)
+    this.expected.delete(id)
   }
 
   ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
     const forms = this.waiting.get(request.id)
-    this.waiting.delete(request.id)
+    this.forget(request.id)
     if (forms === undefined || forms.size === 0) return Promise.reject(notShown('no client asked for it'))
     return new Promise((resolve, reject) => {
       const shown: Shown = { request, forms, resolve, reject }
       this.shown.set(request.id, shown)
-      const takenDown = (): void => this.settle(shown, () => reject(request.signal.reason))
+      const takenDown = (): void => this.takeDown(shown)
       request.signal.addEventListener('abort', takenDown, { once: true })
       for (const [place, form] of forms) this.start(shown, place, form)
     })
@@ -101,6 +118,19 @@ export class ClientForms implements UserQuestionProvider {
     else form.ended.addEventListener('abort', left, { once: true })
   }
 
+  private takeDown(shown: Shown): void {
+    const { request, forms } = shown
+    if (this.shown.get(request.id) !== shown) return
+    this.settle(shown, () => shown.reject(request.signal.reason))
+    if (!this.expected.has(request.id)) {
+      for (const form of forms.values()) form.lose()
+      return
+    }
+    // It is handed over again, and is to find them.
+    const waiting = this.waiting.get(request.id) ?? new Map<unknown, Form>()
+    this.waiting.set(request.id, new Map([...forms, ...waiting]))
+  }
+
   private lose(shown: Shown, place: unknown, form: Form, error: unknown): void {
     // Taken down, since it was decided or is not shown by this process any more.
     if (shown.request.signal.aborted) return
@@ -121,13 +151,20 @@ function toForm(show: ShowInClient): Form {
   const controller = new AbortController()
   let lose = (): void => {}
   const lost = new Promise<void>(resolve => (lose = resolve))
-  return {
-    show,
-    lost,
-    lose,
-    ended: controller.signal,
-    end: () => controller.abort(new UserQuestionError('ASK_ABORTED', { reason: 'the call was cancelled' })),
+  const end = (): void =>
+    controller.abort(new UserQuestionError('ASK_ABORTED', { reason: 'the call was cancelled' }))
+  const users = new Set<FormUse>()
+  const use = (): FormUse => {
+    const user: FormUse = {
+      release: () => void users.delete(user),
+      leave() {
+        if (users.delete(user) && users.size === 0) end()
+      },
+    }
+    users.add(user)
+    return user
   }
+  return { show, lost, lose, use, end, ended: controller.signal }
 }
 
 function isDecision(error: unknown): boolean {

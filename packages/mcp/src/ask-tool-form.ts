@@ -1,7 +1,8 @@
-import { MOST_ROUNDS, readForm, takesPerson, toForm, withoutDefaults } from '@handraise/elicitation'
+import { MOST_ROUNDS, readForm, toForm, withoutDefaults } from '@handraise/elicitation'
 import {
   answerSchema,
   describeIssues,
+  isSkip,
   UserQuestionError,
   type Answer,
   type AskUserQuestionAnswer,
@@ -10,6 +11,7 @@ import {
 import type { ClientCapabilities } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { notShown } from './ask-tool-result.ts'
+import { formAsksForSecret } from './form-secret.ts'
 import { acceptedContent, answeredBy, type InputResponses } from './pause/accepted-content.ts'
 import { inputRequired, type InputRequired } from './pause/input-required.ts'
 import { PauseError } from './pause/pause-error.ts'
@@ -23,6 +25,10 @@ const pausedAskSchema = z.object({
   request: z.string(),
   /** When it was sent, in milliseconds since the Unix epoch. */
   sentAt: z.number(),
+  /** What names the form that was sent, if it was sent by a version that names them. */
+  sending: z.string().optional(),
+  /** Its id was told, or its call has one of its own: whoever has it can come back for it without this. */
+  told: z.boolean().default(true),
   round: z.int(),
   /** What was answered well in an earlier round. */
   kept: z.array(answerSchema),
@@ -59,6 +65,7 @@ export interface FormToSend {
 
 /** The form as a result of the call; nothing when it may not be asked by a form, as a secret may not. */
 export function pauseForForm({ questions, paused, empty, notice }: FormToSend): InputRequired | undefined {
+  if (formAsksForSecret(questions)) return undefined
   const prefill = paused.kept.length === 0 ? {} : { prefill: paused.kept }
   const form = toForm(questions, { optionDescriptions: 'folded', notice, ...prefill })
   const { message, requestedSchema } = empty ? withoutDefaults(form) : form
@@ -83,10 +90,8 @@ export interface ReturnedForm {
   readonly questions: readonly Question[]
   readonly paused: PausedAsk
   readonly responses: InputResponses
-  /** Milliseconds since the Unix epoch. */
-  readonly now: number
-  /** What is accepted or declined faster, in milliseconds, was so by the client itself. */
-  readonly autoDeclineMs: number
+  /** It came back faster than a person can reply. */
+  readonly isTooFast: boolean
   /** The client's declines are never a person's. */
   readonly neverDeclines: boolean
 }
@@ -94,12 +99,14 @@ export interface ReturnedForm {
 export function readReturn(form: ReturnedForm): FormReturn {
   const { questions, paused, responses } = form
   const action = answeredBy(responses, formOf(paused))
-  if (isAutomatic(form, action)) {
+  const isAutomatic = form.isTooFast || (action === 'decline' && form.neverDeclines)
+  if (action !== undefined && isAutomatic) {
     return { kind: 'ended', error: notShown('the client replied by itself and showed nobody the question') }
   }
   if (action === 'decline') return { kind: 'ended', error: new UserQuestionError('ASK_DECLINED') }
   if (action === 'cancel') {
-    return { kind: 'ended', error: new UserQuestionError('ASK_CANCELLED', { answers: paused.kept }) }
+    const answers = paused.kept.filter(answer => !isSkip(answer))
+    return { kind: 'ended', error: new UserQuestionError('ASK_CANCELLED', { answers }) }
   }
   const reading = readForm(questions, acceptedContent(responses, formOf(paused)))
   if (reading.ok) return { kind: 'answered', answer: reading.answer }
@@ -112,12 +119,4 @@ export function readReturn(form: ReturnedForm): FormReturn {
     notice: `That is no answer yet. ${describeIssues(reading.issues)}`,
     kept: reading.kept,
   }
-}
-
-function isAutomatic(
-  { paused, now, autoDeclineMs, neverDeclines }: ReturnedForm,
-  action: string | undefined,
-): boolean {
-  if (action === undefined || !takesPerson(action)) return false
-  return now - paused.sentAt < autoDeclineMs || (action === 'decline' && neverDeclines)
 }

@@ -27,13 +27,15 @@ export interface AskToolOptions {
   readonly principal?: PrincipalOption | undefined
   /**
    * Where people answer what is in the inbox, such as `http://127.0.0.1:4100/`. The model is told, so it holds no token. Asked
-   * for when a request is to be answered there. Default: no place that could be told.
+   * for whenever a request is to be answered there, with the address that was found for that request before, if any. Default: no
+   * place that could be told.
    */
-  readonly page?: (() => Promise<string | undefined> | string | undefined) | undefined
+  readonly page?:
+    ((before: string | undefined) => Promise<string | undefined> | string | undefined) | undefined
   /**
-   * A form that is accepted or declined faster than this, in milliseconds, was so by the client and not by a person: no dialog
-   * was shown. That is no answer and no refusal: the question waits in the inbox. Default 300; 0 takes every reply as a
-   * person's.
+   * A form that comes back faster than this, in milliseconds, accepted, declined or cancelled, was so by the client and not by a
+   * person: no dialog was shown. That is no answer, no refusal and no dismissal: the question waits in the inbox. Default 300; 0
+   * takes every reply as a person's.
    */
   readonly autoDeclineMs?: number | undefined
   /** Names of clients (`clientInfo.name`) whose declines are never a person's, however long they take. Default none. */

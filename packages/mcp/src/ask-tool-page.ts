@@ -1,12 +1,17 @@
 import type { AskToolOptions } from './ask-tool-options.ts'
 
 interface Place {
-  readonly page: Promise<string | undefined>
-  /** What has told it. */
-  readonly told: Set<'result' | 'progress'>
+  /** Where it was found last. */
+  found: string | undefined
+  looking: Promise<string | undefined> | undefined
+  /** What has told which address. */
+  readonly told: Map<'result' | 'progress', string>
 }
 
-/** Says where people answer in the inbox: once for each request in a result, and once in a notice of progress. */
+/**
+ * Says where people answer in the inbox: once for each request in a result, and once in a notice of progress, and again when it
+ * is another place by then, since whoever served the page may have ended.
+ */
 export class PageNotice {
   private readonly page: AskToolOptions['page']
   private readonly report: (error: unknown) => void
@@ -17,18 +22,20 @@ export class PageNotice {
     this.report = report
   }
 
-  /** The request is to be answered there: resolves with where that is, if there is such a place. Never rejects. */
+  /** The request is to be answered there: resolves with where that is now, if there is such a place. Never rejects. */
   async find(id: string): Promise<string | undefined> {
-    const place = this.places.get(id) ?? { page: this.look(), told: new Set() }
+    const place: Place = this.places.get(id) ?? { found: undefined, looking: undefined, told: new Map() }
     this.places.set(id, place)
-    return await place.page
+    // Two calls for one request need one look, and one browser.
+    place.looking ??= this.look(place).finally(() => (place.looking = undefined))
+    return await place.looking
   }
 
   /** The address, for what tells it; nothing when it was told so before. */
   tell(id: string, page: string | undefined, by: 'result' | 'progress'): string | undefined {
     const told = this.places.get(id)?.told
-    if (page === undefined || told === undefined || told.has(by)) return undefined
-    told.add(by)
+    if (page === undefined || told === undefined || told.get(by) === page) return undefined
+    told.set(by, page)
     return page
   }
 
@@ -37,9 +44,11 @@ export class PageNotice {
     this.places.delete(id)
   }
 
-  private async look(): Promise<string | undefined> {
+  private async look(place: Place): Promise<string | undefined> {
     try {
-      return await this.page?.()
+      const page = await this.page?.(place.found)
+      place.found = page ?? place.found
+      return page
     } catch (error) {
       this.report(error)
       return undefined

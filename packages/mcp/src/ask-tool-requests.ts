@@ -1,5 +1,6 @@
 import {
   InboxError,
+  isSettled,
   QUESTIONS,
   toQuestionsPayload,
   type InboxRequest,
@@ -25,6 +26,14 @@ interface Held {
   showing: Promise<void>
 }
 
+export interface AskedRequestsDeps {
+  readonly inbox: InboxService
+  readonly forms: ClientForms
+  /** Told of a request that waits no more. */
+  readonly ended: (id: string) => void
+  readonly report: (error: unknown) => void
+}
+
 export interface OpenAsk {
   readonly questions: readonly Question[]
   readonly session: string
@@ -41,15 +50,17 @@ export interface OpenAsk {
 export class AskedRequests {
   private readonly inbox: InboxService
   private readonly forms: ClientForms
+  private readonly ended: (id: string) => void
   private readonly report: (error: unknown) => void
   private readonly held = new Map<string, Held>()
   private readonly untold = new Set<string>()
   private callOffSweep = (): void => {}
   private closed = false
 
-  constructor(inbox: InboxService, forms: ClientForms, report: (error: unknown) => void) {
+  constructor({ inbox, forms, ended, report }: AskedRequestsDeps) {
     this.inbox = inbox
     this.forms = forms
+    this.ended = ended
     this.report = report
   }
 
@@ -87,6 +98,7 @@ export class AskedRequests {
     if (known !== undefined && !anew) return known.failed
     const held = known ?? toHeld(request)
     this.held.set(request.id, held)
+    this.forms.expect(request.id)
     held.controller.abort(new UserQuestionError('PROVIDER_GONE'))
     const controller = new AbortController()
     held.controller = controller
@@ -117,8 +129,21 @@ export class AskedRequests {
       if (!signal.aborted) {
         this.held.delete(id)
         this.forms.forget(id)
+        this.ended(id)
       }
     }
+  }
+
+  async isPending(id: string): Promise<boolean> {
+    const request = await this.inbox.core.store.get(id)
+    return request !== undefined && !isSettled(request)
+  }
+
+  /** Nobody but the call that waits now can come back for the answer. Kept before it resolves. */
+  async untell(id: string): Promise<void> {
+    this.untold.add(id)
+    const { store, hostId } = this.inbox.core
+    await store.writeRecords([{ namespace: UNTOLD, key: id, value: hostId }])
   }
 
   /** Somebody has the id, and may come back for the answer. Kept before it resolves. */

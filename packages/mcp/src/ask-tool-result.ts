@@ -1,8 +1,11 @@
 import { toAnswer, type SettledRequest } from '@handraise/inbox'
 import { runTool, type ToolResult } from '@handraise/tools'
-import { UserQuestionError, type AskUserQuestionAnswer } from '@handraise/user-questions/types'
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { UserQuestionError, visibleText, type AskUserQuestionAnswer } from '@handraise/user-questions/types'
+import type { CallToolResult, TextContent } from '@modelcontextprotocol/server'
 import { neutralTool, askToolName } from './ask-tool-arguments.ts'
+
+/** Those that `visibleText` writes out in a way that JSON does not know. */
+const TAG_CHARACTERS = /[\u{e0000}-\u{e007f}]/gu
 
 /** How the request ended, as the tool tells it: its answers, or the error with which the ask ends. */
 export function settledResult(request: SettledRequest): Promise<CallToolResult> {
@@ -26,14 +29,14 @@ async function rendered(id: string, end: () => AskUserQuestionAnswer): Promise<C
   if (result.isError) return refusedResult(result)
   const { answers } = result.value
   return {
-    content: [{ type: 'text', text: result.content }],
+    content: [toText(result.content)],
     structuredContent: { status: 'answered', request_id: id, answers },
   }
 }
 
 export function refusedResult(result: ToolResult): CallToolResult {
   const code = result.isError ? { _meta: { 'handraise/code': result.error.code } } : {}
-  return { content: [{ type: 'text', text: result.content }], isError: result.isError, ...code }
+  return { content: [toText(result.content)], isError: result.isError, ...code }
 }
 
 /** What is told of an id that is not the caller's: the same whether there is such a request or not. */
@@ -52,7 +55,7 @@ export function waitingResult(id: string, page: string | undefined): CallToolRes
   const where = page === undefined ? '' : ` They can answer on the page ${page} too.`
   const text = `The user has not answered yet. The question stays open.${where} To go on waiting, or to get the answer, call ${askToolName} with {"request_id":${JSON.stringify(id)}} and without questions. Do not ask the same anew, and do not assume an answer.`
   return {
-    content: [{ type: 'text', text }],
+    content: [toText(text)],
     structuredContent: { status: 'waiting', request_id: id, ...(page === undefined ? {} : { page }) },
   }
 }
@@ -67,5 +70,18 @@ export function notShown(advice: string, cause?: unknown): UserQuestionError<'AS
 }
 
 function toldAs(code: string, text: string): CallToolResult {
-  return { content: [{ type: 'text', text }], isError: true, _meta: { 'handraise/code': code } }
+  return { content: [toText(text)], isError: true, _meta: { 'handraise/code': code } }
+}
+
+/**
+ * What a model reads, and clients show beside it. What would be obeyed there instead of shown is written out, in such a way that
+ * answers, which are JSON, stay the same JSON; the structured content has them as they are.
+ */
+function toText(text: string): TextContent {
+  const escaped = text.replace(TAG_CHARACTERS, character =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16)}`).join(
+      '',
+    ),
+  )
+  return { type: 'text', text: visibleText(escaped) }
 }

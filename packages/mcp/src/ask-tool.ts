@@ -1,4 +1,11 @@
-import { isSettled, toQuestionsPayload, type InboxRequest, type InboxService } from '@handraise/inbox'
+import { setMaxListeners } from 'node:events'
+import {
+  isSettled,
+  toQuestionsPayload,
+  type InboxRequest,
+  type InboxService,
+  type SettledRequest,
+} from '@handraise/inbox'
 import { canonicalJson, type Clock } from '@handraise/user-questions/types'
 import type { CallToolResult, McpServer, RegisteredTool } from '@modelcontextprotocol/server'
 import { Answering } from './ask-tool-answering.ts'
@@ -40,6 +47,7 @@ export class AskTool {
   readonly forms: ClientForms
   private readonly pauses: Pauses
   private readonly settings: AskToolSettings
+  private readonly page: PageNotice
   private readonly requests: AskedRequests
   private readonly answering: Answering
   private readonly hurry = new AbortController()
@@ -49,11 +57,15 @@ export class AskTool {
     this.pauses = pauses
     this.settings = settingsOf(options)
     this.forms = new ClientForms(report)
-    this.requests = new AskedRequests(inbox, this.forms, report)
+    this.page = new PageNotice(options.page, report)
+    const ended = (id: string): void => this.page.forget(id)
+    this.requests = new AskedRequests({ inbox, forms: this.forms, ended, report })
+    // Every call that waits listens to it.
+    setMaxListeners(0, this.hurry.signal)
     this.answering = new Answering({
       requests: this.requests,
       forms: this.forms,
-      page: new PageNotice(options.page, report),
+      page: this.page,
       settings: this.settings,
       clock,
       hurry: this.hurry.signal,
@@ -74,17 +86,23 @@ export class AskTool {
       outputSchema: askToolOutput,
       annotations: { readOnlyHint: true, openWorldHint: false },
     }
-    return this.pauses.registerTool(server, askToolName, config, (raw, ctx) => {
-      const running = this.call(server, raw, ctx)
-      this.running.add(running)
-      return running.finally(() => this.running.delete(running))
-    })
+    const takeUp = (ctx: PauseContext): Promise<unknown> => this.run(this.takeUp(server, ctx))
+    return this.pauses.registerTool(server, askToolName, { ...config, takeUp }, (raw, ctx) =>
+      this.run(this.call(server, raw, ctx)),
+    )
+  }
+
+  /** Lets `close` wait for it. */
+  private run<T>(running: Promise<T>): Promise<T> {
+    this.running.add(running)
+    return running.finally(() => this.running.delete(running))
   }
 
   /** Lets every call return that it waits still. What was asked stays, for whoever comes back for it. */
   async close(): Promise<void> {
     this.hurry.abort()
     await Promise.allSettled(this.running)
+    this.answering.close()
     this.requests.close()
   }
 
@@ -101,8 +119,25 @@ export class AskTool {
         : { kind: 'again', id: paused.request, questions: undefined }
     const found = await this.find(asked, caller)
     if ('content' in found) return found
-    if (isSettled(found)) return await settledResult(found)
-    return await this.answering.answer({ request: found, caller, server, ctx, paused })
+    if (isSettled(found)) return await this.settled(found)
+    const told = paused?.told ?? (asked.kind === 'again' || caller.key !== undefined)
+    return await this.answering.answer({ request: found, caller, server, ctx, told, paused })
+  }
+
+  /** A pause ended without what its client sent being used: the request is taken up as by its id. */
+  private async takeUp(server: McpServer, ctx: PauseContext): Promise<CallToolResult> {
+    const caller = callerOf(server, ctx, this.settings.principal)
+    const paused = readPausedAsk(ctx.requestState)
+    if (paused === undefined) throw new Error('the state of a pause of this tool names no request')
+    const request = await this.requests.known(paused.request, caller.session)
+    if (request === undefined) return unknownResult(paused.request)
+    if (isSettled(request)) return await this.settled(request)
+    return await this.answering.takeUp({ request, caller, server, ctx, told: paused.told, paused })
+  }
+
+  private async settled(request: SettledRequest): Promise<CallToolResult> {
+    this.page.forget(request.id)
+    return await settledResult(request)
   }
 
   /** The request that the call is about; else the result that says why there is none. */

@@ -11,13 +11,6 @@ export interface EndpointGuardOptions {
   readonly allowedOrigins?: readonly string[] | undefined
 }
 
-/** What a request says of how it was made. */
-export interface Approach {
-  readonly host: string | null | undefined
-  readonly origin: string | null | undefined
-  readonly authorization: string | null | undefined
-}
-
 /**
  * What refuses a request that was made under another name than this server's (403), by a page of another origin (403), or
  * without the token (401), and lets others pass. MCP 2026-07-28, Transports: servers must look at `Origin`, against pages that
@@ -27,18 +20,20 @@ export function endpointGuard({
   token,
   allowedHosts = [],
   allowedOrigins = [],
-}: EndpointGuardOptions): (approach: Approach) => Response | undefined {
+}: EndpointGuardOptions): (request: Request) => Response | undefined {
   if (!/^[\x21-\x7e]{16,}$/u.test(token))
     throw new TypeError('the token must be at least 16 characters of printable ASCII without spaces')
   const expected = digest(token)
   const hosts = [...localhostAllowedHostnames(), ...allowedHosts]
   const origins = new Set(allowedOrigins.map(origin => new URL(origin).origin))
-  return ({ host, origin, authorization }) => {
+  return ({ url, headers }) => {
+    const host = headers.get('host') ?? new URL(url).host
+    const origin = headers.get('origin')
     const named = validateHostHeader(host, hosts)
     if (!named.ok) return refuse(403, named.message)
-    if (!isNone(origin) && origin !== `http://${host?.toLowerCase()}` && !origins.has(origin))
+    if (origin !== null && origin !== `http://${host.toLowerCase()}` && !origins.has(origin))
       return refuse(403, `pages of ${JSON.stringify(origin)} may not call this server`)
-    const given = /^bearer +(\S+)$/iu.exec(authorization ?? '')?.[1]
+    const given = /^bearer +(\S+)$/iu.exec(headers.get('authorization') ?? '')?.[1]
     // Digests are of one length, so that how long the comparison takes tells nothing of the token.
     if (given !== undefined && timingSafeEqual(digest(given), expected)) return undefined
     const message =
@@ -47,10 +42,6 @@ export function endpointGuard({
         : 'this is not the token of this server'
     return refuse(401, message, { headers: { 'WWW-Authenticate': 'Bearer' } })
   }
-}
-
-function isNone(header: string | null | undefined): header is null | undefined {
-  return header === null || header === undefined
 }
 
 function digest(text: string): Buffer {

@@ -109,7 +109,7 @@ export class EndpointSessions {
       session.callOffEnd = this.options.clock.after(this.options.idleMs, () => this.end(session))
     }
     try {
-      return whenSent(await answer(), once(sent))
+      return whenSent(await answer(), sent)
     } catch (error) {
       sent()
       throw error
@@ -134,12 +134,4 @@ export class EndpointSessions {
 function ownerOf(authInfo: AuthInfo | undefined): string {
   const user = authInfo?.extra?.sub
   return JSON.stringify([authInfo?.clientId ?? null, typeof user === 'string' ? user : null])
-}
-
-function once(run: () => void): () => void {
-  let left = true
-  return () => {
-    if (left) run()
-    left = false
-  }
 }

@@ -1,5 +1,12 @@
 /** The response, telling once when nothing more of it is sent: read to its end, given up by its reader, or failed. */
-export function whenSent(response: Response, sent: () => void): Response {
+export function whenSent(response: Response, tell: () => void): Response {
+  let isTold = false
+  // A reader that gives up ends the read that waits as well, which then tells of the end, too.
+  const sent = (): void => {
+    if (isTold) return
+    isTold = true
+    tell()
+  }
   if (response.body === null) {
     sent()
     return response

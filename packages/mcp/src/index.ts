@@ -1,7 +1,6 @@
 export { ANSWER_IN, type AnswerIn, type AskToolOptions } from './ask-tool-options.ts'
 export { mcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts'
-export { endpointGuard, type Approach, type EndpointGuardOptions } from './endpoint-guard.ts'
-export { serveMcpEndpoint, type ServedEndpoint, type ServeEndpointOptions } from './endpoint-server.ts'
+export { endpointGuard, type EndpointGuardOptions } from './endpoint-guard.ts'
 export { serveMcpOverStdio, type StdioConnection, type StdioOptions } from './endpoint-stdio.ts'
 export {
   acceptedContent,
@@ -30,7 +29,7 @@ export {
   type InputRequiredSpec,
   type UrlRequest,
 } from './pause/input-required.ts'
-export type { PauseEnding } from './pause/pause-ending.ts'
+export type { EndedPause, PauseEnding } from './pause/pause-ending.ts'
 export {
   PauseError,
   type AnyPauseError,

@@ -27,6 +27,7 @@ import {
   type Server,
   type Transport,
 } from '@modelcontextprotocol/server'
+import { formAsksForSecret } from './form-secret.ts'
 
 export interface McpElicitationOptions {
   /**
@@ -73,13 +74,23 @@ const PING_TIMEOUT_MS = 1_000
  * `accept` is an answer once it keeps the answer rules, and is asked for again up to three times; `decline` is
  * `ASK_DECLINED`, `cancel` is `ASK_CANCELLED`. Ends `ASK_UNAVAILABLE`, reason `no-capable-client`, where the client
  * declares no form elicitation, speaks 2026-07-28 (there a server asks only by a result), is not connected, or accepts or
- * declines without having shown anything. A client that fills in defaults (`applyDefaults`) is sent none. Whatever else goes wrong
- * at the client is thrown as it is. When the request is aborted the client is told to take the form down: on the stream of
- * `relatedRequestId`, or, when that request was answered meanwhile, on the client's general stream, if it has one open.
+ * declines without having shown anything; and for questions that ask for a password or another secret, which no form may. A
+ * client that fills in defaults (`applyDefaults`) is sent none. Whatever else goes wrong at the client is thrown as it is.
+ * When the request is aborted the client is told to take the form down: on the stream of `relatedRequestId`, or, when that
+ * request was answered meanwhile, on the client's general stream, if it has one open.
  */
 export function mcpElicitationProvider(
   server: McpServer | Server,
   options: McpElicitationOptions = {},
+): McpElicitationProvider {
+  return elicitationProvider(server, options, takesPerson)
+}
+
+/** The same. `isPersonal` tells what only a person does with a form, so that the client itself did it when it comes too fast. */
+export function elicitationProvider(
+  server: McpServer | Server,
+  options: McpElicitationOptions,
+  isPersonal: (action: string) => boolean,
 ): McpElicitationProvider {
   const connection = 'server' in server ? server.server : server
   const { autoDeclineMs = AUTO_REPLY_MS, neverDeclines = [], clock = systemClock } = options
@@ -116,7 +127,7 @@ export function mcpElicitationProvider(
 
   function refuseAutomatic({ action }: FormReply, isTooFast: boolean): void {
     const { name = '' } = connection.getClientVersion() ?? {}
-    if ((isTooFast && takesPerson(action)) || (action === 'decline' && neverDeclines.includes(name))) {
+    if ((isTooFast && isPersonal(action)) || (action === 'decline' && neverDeclines.includes(name))) {
       throw noCapableClient('the client replied by itself and showed nobody the question')
     }
   }
@@ -127,6 +138,9 @@ export function mcpElicitationProvider(
       // Not queued: nobody is to wait for a form that cannot be shown.
       assertCapable(connection)
       if (request.questions.length === 0) throw noCapableClient('what it is about cannot be put as questions')
+      // An approval asks for a choice, whatever it is about.
+      if (request.kind === undefined && formAsksForSecret(request.questions))
+        throw noCapableClient('no form may ask for a secret')
       let inTurn = queues.get(connection)
       if (inTurn === undefined) queues.set(connection, (inTurn = oneAtATime()))
       return inTurn(request.signal, () => elicit(request))

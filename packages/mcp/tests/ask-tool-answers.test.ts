@@ -9,6 +9,8 @@ const CHECKS = {
   options: [{ label: 'Lint' }, { label: 'Types' }, { label: 'Tests' }],
 }
 
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
+
 /** A person who does the next of these with each form; and the messages they read. */
 function person(...replies: object[]): { screen: Screen; messages: string[] } {
   const messages: string[] = []
@@ -81,7 +83,7 @@ describe.each(ERAS)('what a person fills in at a client of %s', era => {
   })
 
   test('comes back as it was offered, whatever a screen would obey in it', async () => {
-    const label = 'Safe\u001b[2K\u001b[1A\u001b]0;x\u0007\u009b31mFAKE\u202e\ud800'
+    const label = 'Safe\u001b[2K\u001b[1A\u001b]0;x\u0007\u009b31mFAKE\u202e\u{e0041}\ud800'
     const question = 'Ok?\r\b\u0000 \u001b]8;;https://example.com\u001b\\here\u001b]8;;\u001b\\'
     const shown: string[] = []
     const screen: Screen = ({ message, requestedSchema: { properties } }) => {
@@ -95,9 +97,12 @@ describe.each(ERAS)('what a person fills in at a client of %s', era => {
       questions: [{ id: 'a', question, options: [{ label }, { label: 'No' }] }],
     })
     expect(result.structuredContent?.answers).toEqual([{ id: 'a', selected: [label] }])
+    // The text is the same JSON, without what would be obeyed.
+    expect(JSON.parse(textOf(result))).toEqual({ answers: [{ id: 'a', selected: [label] }] })
+    expect(textOf(result)).not.toMatch(OBEYED)
     expect(shown).toHaveLength(3)
     // Neither C0 but the line feed, nor C1, nor a mark that turns the direction of a text.
-    expect(shown.join('')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u)
+    expect(shown.join('')).not.toMatch(OBEYED)
     expect(shown[1]).toContain(String.raw`\u001b`)
   })
 
@@ -126,4 +131,12 @@ describe.each(ERAS)('what a person fills in at a client of %s', era => {
     expect(result.structuredContent?.answers).toEqual([{ id: 'a', selected: [label] }])
     for (const text of [label, description, question]) expect(shown).toContain(text)
   })
+})
+
+test('an id that nobody gave comes back without what would be obeyed in it', async () => {
+  const client = await join(await offer(), '2025')
+  const result = await ask(client, { request_id: 'no\u202esuch\u0007id' })
+  expect(codeOf(result)).toBe('UNKNOWN_REQUEST')
+  expect(textOf(result)).not.toMatch(OBEYED)
+  expect(textOf(result)).toContain(String.raw`no\u202esuch`)
 })

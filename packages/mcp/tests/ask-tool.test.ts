@@ -114,6 +114,7 @@ describe.each(ERAS)('a client of %s', era => {
 
   test.each<[string, Screen]>([
     ['declines', () => ({ action: 'decline' })],
+    ['cancels', () => ({ action: 'cancel' })],
     ['fills in', chooses('Postgres')],
   ])('says nothing of its own: what it %s by itself waits in the inbox', async (_, screen) => {
     const host = await offer({ autoDeclineMs: 10_000 })
@@ -160,9 +161,12 @@ describe.each(ERAS)('a client of %s', era => {
       { questions: [{ id: 'a', question: ' ' }] },
       { request_id: 7 },
       { questions: [{ id: 'a', question: 'x'.repeat(200_001) }] },
+      { questions: [{ id: 'a', question: 'é'.repeat(100_001) }] },
+      { questions: JSON.parse('['.repeat(60) + ']'.repeat(60)) as unknown },
+      { questions: JSON.parse('['.repeat(2_000) + ']'.repeat(2_000)) as unknown },
     ]) {
       const result = await ask(client, args)
-      expect(result.isError).toBe(true)
+      expect(codeOf(result)).toMatch(/^(INVALID_ARGS|EMPTY_QUESTIONS)$/u)
       expect(textOf(result)).not.toContain('answers":[')
     }
     expect((await host.inbox.list({ state: 'settled' })).requests).toEqual([])
@@ -224,15 +228,41 @@ describe.each(ERAS)('a client of %s', era => {
     expect(await asking).toMatchObject({ structuredContent: { status: 'answered' } })
   })
 
-  test('does not ask for a secret by a form of 2026', async () => {
-    const host = await offer()
+  test.each([
+    [{ id: 'password', question: 'Which password?' }],
+    [{ id: 'db', header: 'Database', question: 'What is your database password?' }],
+    [{ id: 'k', header: 'API key', question: 'Paste it here' }],
+    [
+      {
+        id: 'k',
+        header: 'Access',
+        question: 'What is your API key?',
+        options: [{ label: 'None' }, { label: 'Later' }],
+      },
+    ],
+  ])('is not asked for a secret by a form, but in the inbox: %j', async question => {
+    const page = 'http://127.0.0.1:4100/'
+    const host = await offer({ page: () => page })
     const shown = nobody()
     const client = await join(host, era, { screen: shown.screen })
-    const asking = ask(client, { questions: [{ id: 'password', question: 'Which password?' }] })
-    asking.catch(() => {})
-    await onePending(host.inbox)
-    await settle()
-    expect(shown.count()).toBe(era === '2026' ? 0 : 1)
+    const told: string[] = []
+    const asking = ask(
+      client,
+      { questions: [question] },
+      { onprogress: ({ message = '' }) => void told.push(message) },
+    )
+    const id = await onePending(host.inbox)
+    await expect.poll(() => told.some(message => message.includes(page))).toBe(true)
+    expect(shown.count()).toBe(0)
+    await host.inbox.decide(id, { outcome: 'declined' }, { commandId: 'c1', surface: 'page' })
+    expect(codeOf(await asking)).toBe('ASK_DECLINED')
+  })
+
+  test('is asked by a form for a choice that only speaks of tokens', async () => {
+    const host = await offer()
+    const client = await join(host, era, { screen: chooses('SQLite') })
+    const questions = [{ ...QUESTIONS[0], header: 'Sessions', question: 'Which store for the tokens?' }]
+    expect(textOf(await ask(client, { questions }))).toBe(ANSWERED)
   })
 })
 

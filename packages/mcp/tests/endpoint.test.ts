@@ -7,11 +7,11 @@ import { z } from 'zod'
 import {
   endpointGuard,
   mcpEndpoint,
-  serveMcpEndpoint,
   serveMcpOverStdio,
   type McpEndpoint,
   type McpEndpointOptions,
 } from '../src/index.ts'
+import { listen } from './conformance/both-eras.ts'
 import { HeldClock, settle } from './offer-scene.ts'
 
 const TOKEN = 'a-token-of-24-characters'
@@ -128,6 +128,29 @@ describe('one endpoint', () => {
     await second.body?.cancel()
   })
 
+  test('counts a stream that its reader gives up while it waits off once', async () => {
+    const endpoint = endpointOf({ maxOpen: 2 })
+    const session = await open(endpoint)
+    for (const id of [10, 11, 12]) {
+      const reader = (await post(endpoint, { ...WAIT, id }, { session })).body?.getReader()
+      const reading = reader?.read()
+      await settle()
+      await reader?.cancel()
+      await reading
+      await settle()
+    }
+    const waiting = [
+      await post(endpoint, WAIT, { session }),
+      await post(endpoint, { ...WAIT, id: 4 }, { session }),
+    ]
+    expect(await ping(endpoint, session)).toBe(503)
+    const closing = endpoint.close()
+    await settle()
+    for (const end of ends) end()
+    for (const response of waiting) expect(await response.text()).toContain('"text":"done"')
+    await closing
+  })
+
   test('lets what is being answered finish when it is closed, and takes nothing more', async () => {
     const endpoint = endpointOf()
     const session = await open(endpoint)
@@ -239,20 +262,25 @@ describe('the guard', () => {
   })
 
   test.each([
-    [undefined, { host: '127.0.0.1:4200', origin: undefined, authorization }],
+    [undefined, { host: '127.0.0.1:4200', authorization }],
     [undefined, { host: 'localhost:4200', origin: 'http://localhost:4200', authorization }],
-    [undefined, { host: '[::1]:4200', origin: undefined, authorization: `bearer ${TOKEN}` }],
+    [undefined, { host: '[::1]:4200', authorization: `bearer ${TOKEN}` }],
     [undefined, { host: 'desk.example', origin: 'https://desk.example', authorization }],
-    [403, { host: undefined, origin: undefined, authorization }],
-    [403, { host: 'elsewhere.example', origin: undefined, authorization }],
+    [403, { host: 'elsewhere.example', authorization }],
     [403, { host: 'localhost:4200', origin: 'http://localhost:4201', authorization }],
     [403, { host: 'localhost:4200', origin: 'null', authorization }],
     [403, { host: 'localhost:4200', origin: 'https://elsewhere.example', authorization }],
-    [401, { host: 'localhost:4200', origin: undefined, authorization: undefined }],
-    [401, { host: 'localhost:4200', origin: undefined, authorization: 'Bearer another-token-altogether' }],
-    [401, { host: 'localhost:4200', origin: undefined, authorization: `Basic ${TOKEN}` }],
-  ])('answers %s to %o', (status, approach) => {
-    expect(guard(approach)?.status).toBe(status)
+    [401, { host: 'localhost:4200' }],
+    [401, { host: 'localhost:4200', authorization: 'Bearer another-token-altogether' }],
+    [401, { host: 'localhost:4200', authorization: `Basic ${TOKEN}` }],
+  ])('answers %s to %o', (status, headers) => {
+    expect(guard(new Request('http://localhost:4200/mcp', { headers }))?.status).toBe(status)
+  })
+
+  test('goes by the address of a request that has no Host', () => {
+    const headers = { authorization }
+    expect(guard(new Request('http://localhost:4200/mcp', { headers }))).toBeUndefined()
+    expect(guard(new Request('http://elsewhere.example/mcp', { headers }))?.status).toBe(403)
   })
 
   test('takes no token that could be guessed', () => {
@@ -275,16 +303,15 @@ test('a served endpoint tells the server when a client is gone', async () => {
       return server
     },
   })
-  const served = await serveMcpEndpoint({ endpoint, token: TOKEN })
-  onTestFinished(() => served.close())
-  const headers = { ...HEADERS, authorization: `Bearer ${TOKEN}` }
+  const { url, close } = await listen(endpoint)
+  onTestFinished(close)
   const body = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
-  const opened = await fetch(served.url, { method: 'POST', headers, body: body(INITIALIZE) })
+  const opened = await fetch(url, { method: 'POST', headers: HEADERS, body: body(INITIALIZE) })
   await opened.text()
   const session = opened.headers.get('mcp-session-id') ?? ''
-  const sent = httpRequest(served.url, {
+  const sent = httpRequest(url, {
     method: 'POST',
-    headers: { ...headers, 'mcp-session-id': session },
+    headers: { ...HEADERS, 'mcp-session-id': session },
   })
   sent.on('error', () => {})
   sent.end(body(WAIT))

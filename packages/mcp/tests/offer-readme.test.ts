@@ -33,6 +33,17 @@ describe('the README names', () => {
     for (const name of [...codes, ...PAUSE_ENDINGS]) expect(rows.has(name)).toBe(true)
   })
 
+  test('every option of pauses but the time', () => {
+    const [, options = ''] =
+      /interface PausesOptions \{(.*?)\n\}/su.exec(read('../src/pause/pauses.ts')) ?? []
+    const names = Array.from(options.matchAll(/^ {2}readonly (\w+)\?:/gmu), ([, name = '']) => name)
+    expect(names).toContain('scope')
+    const [, section = ''] = readme.split('| option of `Pauses` and `openPauses` |')
+    const [table = ''] = section.split('\n\n')
+    const missing = names.filter(name => !new RegExp(`^\\|[^|]*\`${name}[\`(]`, 'mu').test(table))
+    expect(missing).toEqual(['clock'])
+  })
+
   test('every code that the tool tells by itself', () => {
     const told = Array.from(
       read('../src/ask-tool-result.ts').matchAll(/toldAs\('([A-Z_]+)'/gu),

@@ -283,6 +283,10 @@ test('a new token of the same client and user is the same principal', async () =
   expect(textOf(await round(after, { name: 'drop', inputResponses, requestState }))).toBe('done')
 })
 
+test.each(['', ' '])('a principal without a name (%j) is refused at once', principal => {
+  expect(() => new Pauses({ principal })).toThrow('the principal needs a name')
+})
+
 test('without tokens a principal is the name it was given, or whom the host tells', async () => {
   const key = new Uint8Array(32).fill(7)
   const ann = scene({ key, principal: 'ann' })

@@ -38,7 +38,7 @@ export async function mcp(options: McpOptions): Promise<ExitCode> {
 
 async function mount(ctx: Context, file: string | undefined, options: McpOptions): Promise<McpHost> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  await mountStack(ctx, await openHostStore(file))
+  await mountStack(ctx, await openHostStore(file, options.db))
   const { principal, open } = options
   const page = pageWhenNeeded(ctx, { file, open })
   const host = await mountMcp(ctx, options, { file, page, principal })
@@ -53,7 +53,8 @@ async function serve(ctx: Context, host: McpHost, output: Writable, stopped: Pro
     report: error => ctx.logger.warn(error),
   })
   await Promise.race([stopped, connection.ended])
-  // Calls that wait return now, and say how to go on; a client that is gone hears nothing of it.
+  // After a signal calls that wait return now, and say how to go on. After the end of the input nobody hears that: they were
+  // cancelled by then, and what nobody can come back for is withdrawn.
   await host.dispose()
   await connection.close()
 }

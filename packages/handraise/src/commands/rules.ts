@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
 
 export interface RulesOptions {
-  /** The database file. */
+  /** The database file, or the address of a PostgreSQL database. */
   readonly db?: string | undefined
   readonly json?: boolean | undefined
 }
@@ -42,7 +42,7 @@ export async function revokeRule(id: string, options: RulesOptions): Promise<Exi
 type ListedRule = RememberedRule & { readonly surface?: string }
 
 async function withStore({ db }: RulesOptions, use: (store: InboxStore) => Promise<void>): Promise<void> {
-  const store = await openExistingDatabase(databaseFile(db))
+  const store = await openExistingDatabase(databaseFile(db), db)
   try {
     await use(store)
   } finally {

@@ -1,19 +1,21 @@
 import { MemoryStore } from '@handraise/inbox'
+import { mcpEndpoint, type McpEndpoint } from '@handraise/mcp'
 import { InboxServerError, pageUrl, type InboxServer, type UpgradeHandler } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
 import { acceptWebSocket } from '@handraise/wire'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
-import { chosenFile, openDatabase, type DatabaseChoice } from '../database-file.ts'
+import { chosenFile, openDatabase, shownDatabase, type DatabaseChoice } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
-import { listenForMcp, mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
+import { mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
 import { mountStack, mountWire, type WireHost } from '../mount-wire.ts'
 import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
+import { viewersRoute } from '../viewers-route.ts'
 
 export interface ServeOptions extends NoticeChoice, McpChoice, DatabaseChoice {
   readonly port?: number | undefined
@@ -22,34 +24,32 @@ export interface ServeOptions extends NoticeChoice, McpChoice, DatabaseChoice {
   readonly open?: boolean | undefined
   /** The module of the agent that runs sessions here. */
   readonly agent?: string | undefined
-  /** The port for clients of MCP. */
-  readonly mcpPort?: number | undefined
 }
 
 /** `handraise serve`: keeps an inbox and serves it until it is told to stop. */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { port, json, open, agent, mcpPort } = options
+  const { port, json, open, agent } = options
   const file = chosenFile(options)
   // What an agent prints is nothing this command says.
   const output = agent === undefined ? process.stdout : takeStandardOutput()
   const stopped = untilStopped()
   const ctx = new Context()
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  const store = file === undefined ? new MemoryStore() : await openDatabase(file)
+  const store = file === undefined ? new MemoryStore() : await openDatabase(file, options.db)
   await mountStack(ctx, store)
   let server: InboxServer
   let wire: WireHost
   let mcp: McpHost
-  let mcpServer: { readonly url: string; close(): Promise<void> }
+  let endpoint: McpEndpoint
   try {
     // Before anybody can ask.
     await mountNotices(ctx, options, process.stderr)
     wire = await mountWire(ctx, { agent, file, adopt: true })
-    server = await listen(ctx, { file, port, wire })
-    const { url, token } = server
-    mcp = await mountMcp(ctx, options, { file, page: () => url })
-    mcpServer = await listenForMcp(ctx, mcp, { file, port: mcpPort, token })
-    announce(output, { server, mcp: mcpServer.url, file }, json === true)
+    const { service } = (mcp = await mountMcp(ctx, options, { file, page: () => server.url }))
+    endpoint = mcpEndpoint({ build: () => service.askServer(), report: error => ctx.logger.error(error) })
+    server = await listen(ctx, { file, port, wire, endpoint })
+    const kept = file === undefined ? undefined : shownDatabase(options.db, file)
+    announce(output, { server, kept }, json === true)
   } catch (error) {
     await ctx.fiber.dispose()
     endSoon()
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   await stopped
   // Calls that wait return first, and say how to go on.
   await mcp.dispose()
-  await mcpServer.close()
+  await endpoint.close()
   // The server waits for what is connected to it.
   await wire.dispose()
   await ctx.fiber.dispose()
@@ -74,9 +74,10 @@ interface Serving {
   readonly file: string | undefined
   readonly port: number | undefined
   readonly wire: WireHost
+  readonly endpoint: McpEndpoint
 }
 
-async function listen(ctx: Context, { file, port, wire }: Serving): Promise<InboxServer> {
+async function listen(ctx: Context, { file, port, wire, endpoint }: Serving): Promise<InboxServer> {
   const stateFile = file === undefined ? {} : { stateFile: `${file}.server.json` }
   const toWire: UpgradeHandler = async (request, socket, head) => {
     await wire.service.serve(await acceptWebSocket(request, socket, head))
@@ -86,6 +87,7 @@ async function listen(ctx: Context, { file, port, wire }: Serving): Promise<Inbo
     ...stateFile,
     ...(port === undefined ? {} : { port }),
     upgrades: { '/wire': toWire },
+    routes: { '/mcp': request => endpoint.fetch(request), ...viewersRoute(() => listening) },
     onListening: server => (listening = server),
   })
   if (listening === undefined) throw new Error('the server does not say where it listens')
@@ -94,13 +96,14 @@ async function listen(ctx: Context, { file, port, wire }: Serving): Promise<Inbo
 
 interface Listening {
   readonly server: InboxServer
-  readonly mcp: string
-  readonly file: string | undefined
+  /** Where requests are kept; nowhere for an inbox in memory. */
+  readonly kept: string | undefined
 }
 
-function announce(output: NodeJS.WritableStream, { server, mcp, file }: Listening, asJson: boolean): void {
+function announce(output: NodeJS.WritableStream, { server, kept }: Listening, asJson: boolean): void {
   const { url, token } = server
   const page = pageUrl(server)
+  const mcp = new URL('mcp', url).href
   const wire = Object.assign(new URL('wire', url), { protocol: 'ws:' }).href
   if (asJson) {
     writeLine(output, { url, token, page, wire, mcp })
@@ -113,7 +116,7 @@ function announce(output: NodeJS.WritableStream, { server, mcp, file }: Listenin
       `page:   ${page}`,
       `wire:   ${wire}`,
       `mcp:    ${mcp}`,
-      `kept:   ${file ?? 'in memory, until this process ends'}`,
+      `kept:   ${kept ?? 'in memory, until this process ends'}`,
       'Ctrl-C stops it; what has a key stays.',
       '',
     ].join('\n'),

@@ -21,7 +21,7 @@ export async function wire({ db, memory, agent }: WireOptions): Promise<ExitCode
   const stopped = untilStopped()
   const ctx = new Context()
   try {
-    await Promise.race([stopped, host(ctx, { file, agent, output })])
+    await Promise.race([stopped, host(ctx, { file, db, agent, output })])
   } finally {
     await ctx.fiber.dispose()
     endSoon()
@@ -31,13 +31,14 @@ export async function wire({ db, memory, agent }: WireOptions): Promise<ExitCode
 
 interface Hosting {
   readonly file: string | undefined
+  readonly db: string | undefined
   readonly agent: string | undefined
   readonly output: Writable
 }
 
-async function host(ctx: Context, { file, agent, output }: Hosting): Promise<void> {
+async function host(ctx: Context, { file, db, agent, output }: Hosting): Promise<void> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  await mountStack(ctx, await openHostStore(file))
+  await mountStack(ctx, await openHostStore(file, db))
   const { service } = await mountWire(ctx, { agent, file, adopt: false })
   tellTrouble()
   await service.serve(stdioChannel(process.stdin, output))

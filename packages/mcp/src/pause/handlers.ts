@@ -55,6 +55,12 @@ export interface ToolConfig<Input extends StandardSchemaWithJSON | undefined> ex
   readonly inputSchema?: Input | undefined
   readonly outputSchema?: StandardSchemaWithJSON | undefined
   readonly annotations?: ToolAnnotations | undefined
+  /**
+   * What the call comes to instead of ending `unusable` or `started`, or of failing since its state is too large to be carried:
+   * for a tool whose question is kept elsewhere, such as in an inbox, and can be answered there. Run with what the tool noted
+   * in `requestState` and without answers, maybe more than once for a pause; `ended` is not told then. Default: it ends.
+   */
+  readonly takeUp?: ((ctx: PauseContext) => unknown) | undefined
 }
 
 /** As `McpServer.registerPrompt` takes it. */

@@ -36,7 +36,7 @@ import { Ledger, type PauseOutcome } from './ledger.ts'
 import { given, handlerOf, inOrder, type Received } from './official-callback.ts'
 import { resultOf } from './outcome-result.ts'
 import type { EndedPause } from './pause-ending.ts'
-import { principalOf, type PrincipalOption } from './principal.ts'
+import { checkPrincipal, principalOf, type PrincipalOption } from './principal.ts'
 import { RefusedState, resultThatThrows } from './refused-state.ts'
 import { Rounds } from './rounds.ts'
 import { Seal } from './seal.ts'
@@ -84,6 +84,7 @@ interface Incoming {
   readonly acceptUnasked: boolean
   readonly ended: ((pause: EndedPause) => unknown) | undefined
   readonly handle: (ctx: PauseContext) => unknown
+  readonly takeUp?: ((ctx: PauseContext) => unknown) | undefined
   /** Default: what the handler came to, as it is. */
   readonly toResult?: ((value: unknown) => unknown) | undefined
 }
@@ -124,6 +125,7 @@ export class Pauses {
     if (!(ttlMs > 0 && Number.isFinite(ttlMs)))
       throw new RangeError(`ttlMs must be finite and more than 0, not ${ttlMs}`)
     if (!(patienceMs >= 0)) throw new RangeError(`patienceMs must be at least 0, not ${patienceMs}`)
+    checkPrincipal(principal)
     this.principal = principal
     this.scope = scope
     const ledger = new Ledger({ store: store ?? new MemoryStore(), clock, patienceMs, report })
@@ -134,7 +136,7 @@ export class Pauses {
   registerTool<Input extends StandardSchemaWithJSON | undefined = undefined>(
     server: McpServer,
     name: string,
-    { acceptUnasked = false, ended, ...config }: ToolConfig<Input>,
+    { acceptUnasked = false, ended, takeUp, ...config }: ToolConfig<Input>,
     handler: PausableTool<Input>,
   ): RegisteredTool {
     const callback = async (...[args, ctx]: Received): Promise<CallToolResult> => {
@@ -149,6 +151,7 @@ export class Pauses {
           acceptUnasked,
           ended,
           handle,
+          takeUp,
           toResult: toToolResult,
         })
         return (outcome.kind === 'ended' ? toToolEnding(outcome) : resultOf(outcome)) as CallToolResult
@@ -242,7 +245,7 @@ export class Pauses {
 
   private async enter(incoming: Incoming): Promise<PauseOutcome> {
     const { server, ctx, method, name, args, acceptUnasked, handle } = incoming
-    const { toResult = value => value, ended = () => {} } = incoming
+    const { toResult = value => value, ended = () => {}, takeUp } = incoming
     const { mcpReq } = ctx
     // Each request of 2026-07-28 brings its own; a client of 2025 declared them when it connected.
     const envelope: { readonly [key: string]: unknown } | undefined = mcpReq.envelope
@@ -272,7 +275,12 @@ export class Pauses {
           sent,
           signal: mcpReq.signal,
         },
-        { run: known => handle({ ...checked, ...known }), toResult, ended },
+        {
+          run: known => handle({ ...checked, ...known }),
+          takeUp: takeUp && (known => takeUp({ ...checked, ...known })),
+          toResult,
+          ended,
+        },
       )
     } catch (error) {
       if (error instanceof RefusedState)

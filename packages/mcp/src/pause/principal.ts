@@ -1,7 +1,14 @@
+import { isBlank } from '@handraise/user-questions/types'
 import type { ServerContext } from '@modelcontextprotocol/server'
 
 /** Who asks: a name for everybody whose request carries no token, or what tells who it is from the request. */
 export type PrincipalOption = string | ((ctx: ServerContext) => string)
+
+/** Throws `TypeError` for a name that is none. */
+export function checkPrincipal(option: PrincipalOption): void {
+  if (typeof option === 'string' && isBlank(option))
+    throw new TypeError('the principal needs a name, and an empty one is none')
+}
 
 /**
  * Who asks, by the credentials of the request and never by what a client says of itself (MCP 2026-07-28, Elicitation). A

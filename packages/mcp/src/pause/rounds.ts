@@ -41,6 +41,8 @@ export interface Given {
 export interface PausableWork {
   /** Runs the handler from its top. */
   readonly run: (given: Given) => unknown
+  /** What comes in place of a pause that is to end, or cannot begin. */
+  readonly takeUp?: ((given: Given) => unknown) | undefined
   /** What the handler came to, as the method's result. */
   readonly toResult: (value: unknown) => unknown
   /** Told of a pause that ends without a result. */
@@ -69,6 +71,7 @@ interface Asking extends Known {
 }
 
 const NOTHING_KNOWN: Known = { asked: [], answers: new Map(), attempts: 0, requestState: undefined }
+const NO_RESPONSES = Object.freeze(Object.create(null) as object) as InputResponses
 const MOST_ATTEMPTS = 3
 /** How many rounds of one call may be answered at once, before they were asked. */
 const MOST_UNASKED = 10
@@ -102,9 +105,15 @@ export class Rounds {
     if (expiresAt <= Math.max(this.clock.now(), prunedUpTo))
       return await this.first(call, digest, work, prunedUpTo, paused)
     const step = this.answered(call, paused)
-    if (step.kind === 'asking') return this.paused(step, paused)
+    if (step.kind === 'asking') return await this.paused(work, step, paused)
     const finish = async (): Promise<PauseOutcome> => {
       if (step.kind === 'known') return await this.finish(call, digest, work, prunedUpTo, step.known)
+      try {
+        const takenUp = await this.takenUp(work, paused)
+        if (takenUp !== undefined) return takenUp
+      } catch (error) {
+        return errorOutcome(error)
+      }
       await this.tell(work, step, paused)
       return step
     }
@@ -115,10 +124,22 @@ export class Rounds {
   }
 
   private async unknown(call: PausableCall, work: PausableWork, paused: PausedState): Promise<PauseOutcome> {
+    const takenUp = await this.takenUp(work, paused)
+    if (takenUp !== undefined) return takenUp
     const ended = endedUnknown(call.name)
     // Whoever runs still comes to a result of their own.
     if (await this.ledger.isLost(paused.pause)) await this.tell(work, ended, paused)
     return ended
+  }
+
+  /** What the work takes up instead, if it can. */
+  private async takenUp(
+    { takeUp, toResult }: PausableWork,
+    { requestState }: Pick<Known, 'requestState'>,
+  ): Promise<PauseOutcome | undefined> {
+    if (takeUp === undefined) return undefined
+    const value = await takeUp({ inputResponses: NO_RESPONSES, requestState })
+    return { kind: 'result', result: toResult(value) as JsonValue }
   }
 
   /** The client is told what became of its call whatever comes of this. */
@@ -159,7 +180,7 @@ export class Rounds {
       const [asked] = step.asked
       const notes =
         expired === undefined || asked === undefined ? step.notes : new Map([[asked.id, TOO_LATE]])
-      return this.paused({ ...step, notes }, this.newPause(call, digest, prunedUpTo))
+      return await this.paused(work, { ...step, notes }, this.newPause(call, digest, prunedUpTo))
     } finally {
       if (expired !== undefined) await this.tell(work, endedLate(call.name), expired, next)
     }
@@ -209,7 +230,7 @@ export class Rounds {
     try {
       const step = await this.run(call, work, known)
       const outcome =
-        step.kind === 'asking' ? this.paused(step, this.newPause(call, digest, prunedUpTo)) : step
+        step.kind === 'asking' ? await this.paused(work, step, this.newPause(call, digest, prunedUpTo)) : step
       return JSON.parse(JSON.stringify(outcome)) as PauseOutcome
     } catch (error) {
       return errorOutcome(error)
@@ -242,7 +263,18 @@ export class Rounds {
     }
   }
 
-  private paused(
+  private async paused(work: PausableWork, step: Asking, pause: Pause): Promise<PauseOutcome> {
+    try {
+      return this.sealed(step, pause)
+    } catch (error) {
+      // Too large to be carried.
+      const takenUp = error instanceof RangeError ? await this.takenUp(work, step) : undefined
+      if (takenUp === undefined) throw error
+      return takenUp
+    }
+  }
+
+  private sealed(
     { asked, answers, attempts, requestState, notes }: Asking,
     { version, pause, expiresAt, principal, call }: Pause,
   ): PauseOutcome {

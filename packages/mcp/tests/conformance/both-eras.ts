@@ -17,13 +17,9 @@ export function bothEras(build: () => McpServer): BothEras {
   const guard = endpointGuard({ token: TOKEN })
   return {
     async fetch(request, options) {
-      const { headers } = request
-      const refused = guard({
-        host: headers.get('host'),
-        origin: headers.get('origin'),
-        authorization: `Bearer ${TOKEN}`,
-      })
-      return refused ?? (await endpoint.fetch(request, options))
+      const headers = new Headers(request.headers)
+      headers.set('authorization', `Bearer ${TOKEN}`)
+      return guard(new Request(request.url, { headers })) ?? (await endpoint.fetch(request, options))
     },
     close: () => endpoint.close(),
   }
