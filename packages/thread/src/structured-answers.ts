@@ -1,0 +1,63 @@
+import { checkValue, foldLabel, isBlank, type Answer, type Question } from '@handraise/user-questions/types'
+import { threadAnswersSchema, type ThreadAnswer } from './items.ts'
+
+/**
+ * The entries of `metadata.answers` that hold, by the id of their question. They are matched by question text, equal texts
+ * in their order; an entry that breaks a rule of its question is left out.
+ */
+export interface StructuredAnswers {
+  readonly valid: ReadonlyMap<string, Answer>
+  /** One entry for each question, and no entry besides. */
+  readonly complete: boolean
+}
+
+/** Undefined where an item carries no `metadata.answers`, or one that is no list of entries. */
+export function readStructuredAnswers(
+  questions: readonly Question[],
+  metadata: unknown,
+): StructuredAnswers | undefined {
+  const parsed = threadAnswersSchema.safeParse(metadata)
+  if (!parsed.success) return undefined
+  const left = [...questions]
+  const valid = new Map<string, Answer>()
+  let unmatched = 0
+  for (const entry of parsed.data.answers) {
+    const index = left.findIndex(({ question }) => question === entry.question)
+    const [question] = index < 0 ? [] : left.splice(index, 1)
+    const answer = question === undefined ? undefined : toAnswer(question, entry.answer)
+    if (answer === undefined) unmatched += 1
+    else valid.set(answer.id, answer)
+  }
+  return { valid, complete: unmatched === 0 && valid.size === questions.length }
+}
+
+function toAnswer(question: Question, texts: readonly string[]): Answer | undefined {
+  const selected: string[] = []
+  const customs: string[] = []
+  for (const text of texts) {
+    if (isBlank(text)) return undefined
+    const label = labelOf(question, text)
+    if (label === undefined) customs.push(text)
+    else selected.push(label)
+  }
+  const [custom] = customs
+  if (customs.length > 1) return undefined
+  // No choice is an answer only where several could be made: elsewhere nobody has answered.
+  if (question.multiSelect !== true && texts.length !== 1) return undefined
+  const answer = { id: question.id, selected, ...(custom === undefined ? {} : { custom }) }
+  return checkValue(question, answer, '').length === 0 ? answer : undefined
+}
+
+function labelOf({ options = [] }: Question, text: string): string | undefined {
+  const exact = options.find(({ label }) => label === text)
+  if (exact !== undefined) return exact.label
+  const wanted = foldLabel(text)
+  const alike = options.filter(({ label }) => foldLabel(label) === wanted)
+  return alike.length === 1 ? alike[0]?.label : undefined
+}
+
+/** An answer as the entry of its question. */
+export function toThreadAnswer(question: Question, answer: Answer | undefined): ThreadAnswer {
+  const { selected = [], custom } = answer ?? {}
+  return { question: question.question, answer: [...selected, ...(custom === undefined ? [] : [custom])] }
+}
