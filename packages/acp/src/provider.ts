@@ -72,7 +72,7 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
   const { capabilities, autoAnswerMs = AUTO_REPLY_MS, clock = systemClock } = options
   const timing = { autoReplyMs: autoAnswerMs, clock }
   const sessions = new Map<string, Session>()
-  // When each was cancelled last, and when all were.
+  // When each was cancelled last, and when all were, by `performance.now()`.
   const cancelledAt = new Map<string | undefined, number>()
   const hasForms = (capabilities?.elicitation?.form ?? undefined) !== undefined
 
@@ -141,15 +141,15 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
       const { sessionId: given } = options
       const sessionId = typeof given === 'function' ? given(request) : given
       if (sessionId === undefined) throw noCapableClient('it belongs to no session of this client')
-      const { askedAt = Infinity } = request
-      if ([sessionId, undefined].some(id => askedAt <= (cancelledAt.get(id) ?? -Infinity)))
+      const { calledAt = Infinity } = request
+      if ([sessionId, undefined].some(id => calledAt <= (cancelledAt.get(id) ?? -Infinity)))
         throw turnCancelled()
       // Not queued: nobody is to wait for what cannot be shown.
       const show = routeOf(request, sessionId)
       return inSession(sessionId, request.signal, show)
     },
     cancelSession(sessionId) {
-      cancelledAt.set(sessionId, clock.now())
+      cancelledAt.set(sessionId, performance.now())
       const cancelled = turnCancelled()
       for (const [id, { asks }] of sessions) {
         if (sessionId !== undefined && id !== sessionId) continue

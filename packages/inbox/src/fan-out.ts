@@ -20,6 +20,7 @@ const RETRIES_MS = [100, 500, 2_000]
 /** One request that somebody in this process waits for, as it is shown by the providers of this process. */
 interface Showing {
   readonly request: InboxRequest
+  readonly calledAt: number
   readonly routes: Map<UserQuestionProvider, AbortController>
   /** Aborts when no route is left, with the error of the last. */
   readonly unreachable: AbortController
@@ -68,14 +69,18 @@ export class FanOut implements SeamInbox {
   }
 
   async ask(request: ProviderRequest): Promise<AskUserQuestionAnswer> {
-    const { id, questions, agent, session, key, askedAt: openedAt, deadlineAt, signal } = request
+    const { id, questions, agent, session, key, askedAt: openedAt, calledAt, deadlineAt, signal } = request
     const payload = toQuestionsPayload(questions)
     const opening = { id, kind: QUESTIONS, payload, agent: agent?.id, session, key, openedAt, deadlineAt }
-    return toAnswer(await this.request(opening, signal).catch(keyConflict))
+    return toAnswer(await this.request(opening, signal, calledAt).catch(keyConflict))
   }
 
   /** Opens a request of any kind, shows it, and waits until it is settled. */
-  async request(opening: OpenOptions, signal: AbortSignal): Promise<SettledRequest> {
+  async request(
+    opening: OpenOptions,
+    signal: AbortSignal,
+    calledAt = performance.now(),
+  ): Promise<SettledRequest> {
     const { request } = await this.inbox.open(opening)
     if (isSettled(request)) return request
     if (signal.aborted) {
@@ -88,7 +93,7 @@ export class FanOut implements SeamInbox {
       if (request.key === undefined) await this.inbox.withdraw(request.id, 'nobody could see it')
       throw nobodyLooks()
     }
-    const showing = this.show(request)
+    const showing = this.show(request, calledAt)
     try {
       return await this.inbox.wait(request.id, AbortSignal.any([signal, showing.unreachable.signal]))
     } catch (error) {
@@ -100,13 +105,19 @@ export class FanOut implements SeamInbox {
     }
   }
 
-  private show(request: InboxRequest): Showing {
+  private show(request: InboxRequest, calledAt: number): Showing {
     const known = this.showings.get(request.id)
     if (known !== undefined) {
       known.asks += 1
       return known
     }
-    const showing: Showing = { request, routes: new Map(), unreachable: new AbortController(), asks: 1 }
+    const showing: Showing = {
+      request,
+      calledAt,
+      routes: new Map(),
+      unreachable: new AbortController(),
+      asks: 1,
+    }
     this.showings.set(request.id, showing)
     for (const provider of this.providers) this.route(showing, provider)
     return showing
@@ -123,6 +134,7 @@ export class FanOut implements SeamInbox {
   private route(showing: Showing, provider: UserQuestionProvider): void {
     const controller = new AbortController()
     showing.routes.set(provider, controller)
+    const { calledAt } = showing
     const { id, kind, payload, session, key, openedAt: askedAt, deadlineAt } = showing.request
     const shown: ProviderRequest = Object.freeze({
       id,
@@ -132,6 +144,7 @@ export class FanOut implements SeamInbox {
       session,
       key,
       askedAt,
+      calledAt,
       deadlineAt,
       signal: controller.signal,
       engaged: () => void this.inbox.engage(id).catch(this.report),

@@ -84,10 +84,15 @@ export class InboxService extends Service {
   /**
    * Opens a request of any kind, or joins the one of its key, shows it on every provider and surface, and resolves when
    * it is settled, whichever way. Rejects with the signal's reason when that aborts first, with `InboxError` as `open`
-   * does, and with `UserQuestionError` `ASK_UNAVAILABLE` or the last provider's fault when nobody could be asked.
+   * does, and with `UserQuestionError` `ASK_UNAVAILABLE` or the last provider's fault when nobody could be asked. `calledAt`
+   * is when it was asked for, by `performance.now()`; default: now.
    */
-  request(opening: OpenOptions, signal: AbortSignal = new AbortController().signal): Promise<SettledRequest> {
-    return this.fanOut.request(opening, signal)
+  request(
+    opening: OpenOptions,
+    signal: AbortSignal = new AbortController().signal,
+    calledAt?: number,
+  ): Promise<SettledRequest> {
+    return this.fanOut.request(opening, signal, calledAt)
   }
 
   /** Lets requests of a kind be answered, until the calling plugin is disposed. */

@@ -26,7 +26,7 @@ import { SessionModes } from './session-modes.ts'
 export interface ApprovalsOptions {
   readonly inbox: Inbox
   /** Opens a request, shows it wherever requests are shown, and waits until it is settled. */
-  readonly show: (opening: OpenOptions, signal: AbortSignal) => Promise<SettledRequest>
+  readonly show: (opening: OpenOptions, signal: AbortSignal, calledAt: number) => Promise<SettledRequest>
   /** The mode of sessions that have none of their own. */
   readonly mode: ApprovalMode
 }
@@ -39,8 +39,8 @@ export interface Asker {
 
 /** One approval on its way. */
 interface Asking {
-  /** When this requirement was asked about, in milliseconds since the Unix epoch. */
-  readonly askedAt: number
+  /** When this requirement was asked about, by `performance.now()`. */
+  readonly calledAt: number
   readonly request: ApprovalRequest
   readonly asker: Asker
   readonly session: string
@@ -85,7 +85,7 @@ export class Approvals {
   async request(given: ApprovalRequest, asker: Asker, signal: AbortSignal): Promise<ApprovalOutcome> {
     const issues = checkRequest(given)
     if (issues.length > 0) throw new UserApprovalError('BAD_APPROVAL', { issues })
-    let askedAt = this.inbox.clock.now()
+    let calledAt = performance.now()
     // What is asked about is what was given, whoever changes it meanwhile.
     const { agent: _, signal: __, ...members } = given
     const request: ApprovalRequest = structuredClone(members)
@@ -117,11 +117,11 @@ export class Approvals {
       const asking = { request, asker, session, signal, approvalId, mode, inputDigest, total, key }
       const decided: RequirementDecision[] = []
       for (const requirement of requirements) {
-        const decision = await this.decide({ ...asking, askedAt }, requirement)
+        const decision = await this.decide({ ...asking, calledAt }, requirement)
         if ('outcome' in decision) return decision
         decided.push(decision)
         if (decision.policyResult === 'deny') break
-        askedAt = this.inbox.clock.now()
+        calledAt = performance.now()
       }
       return combine(approvalId, decided)
     } catch (error) {
@@ -201,7 +201,7 @@ export class Approvals {
         : this.inbox.clock.after(patienceMs, () => patience.abort(new OutOfPatience()))
     try {
       const signal = AbortSignal.any([asking.signal, patience.signal])
-      return toDecision(asking, requirement, await this.show(opening, signal))
+      return toDecision(asking, requirement, await this.show(opening, signal, asking.calledAt))
     } catch (error) {
       if (patience.signal.aborted && !asking.signal.aborted)
         return { outcome: 'pending', approvalId: asking.approvalId }
@@ -219,7 +219,7 @@ export class Approvals {
     requirement: Requirement,
     pending: string | undefined,
   ): Promise<OpenOptions> {
-    const { request, asker, session, approvalId, key, askedAt } = asking
+    const { request, asker, session, approvalId, key } = asking
     if (pending !== undefined) {
       // As it was opened: what is joined must be the same to the letter.
       const { kind, payload, session: of, key: named, agent, deadlineAt } = await this.inbox.get(pending)
@@ -228,14 +228,15 @@ export class Approvals {
     const index = requirement.sourceIndex
     const id = `${approvalId}.${index}`
     const { timeoutMs } = request
+    const openedAt = this.inbox.clock.now()
     return {
       id,
       kind: APPROVAL,
       payload: payloadOf(asking, requirement) as unknown as JsonValue,
       session,
       ...(asker.agent === undefined ? {} : { agent: asker.agent }),
-      openedAt: askedAt,
-      ...(timeoutMs === undefined ? {} : { deadlineAt: askedAt + timeoutMs }),
+      openedAt,
+      ...(timeoutMs === undefined ? {} : { deadlineAt: openedAt + timeoutMs }),
       ...(key === undefined
         ? {}
         : { key: `${key}#${index}`, records: [await this.noteOf(asking, key, index, id)] }),

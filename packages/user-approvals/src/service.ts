@@ -60,7 +60,7 @@ export class UserApprovalService extends Service {
     const { inbox } = ctx
     this.approvals = new Approvals({
       inbox: inbox.core,
-      show: (opening, signal) => inbox.request(opening, signal),
+      show: (...given) => inbox.request(...given),
       mode,
     })
     inbox.registerKind(approvalKind(inbox.core.clock))

@@ -34,6 +34,7 @@ export class Ask {
   readonly questions: readonly Question[]
   readonly provider: UserQuestionProvider
   readonly askedAt: number
+  private readonly calledAt = performance.now()
   private readonly clock: Clock
   private readonly timeoutMs: number | undefined
   private readonly throughInbox: boolean
@@ -139,6 +140,7 @@ export class Ask {
       session,
       key,
       askedAt: this.askedAt,
+      calledAt: this.calledAt,
       deadlineAt: this.deadlineAt,
       // Made when it is first read: most providers that answer at once never look at it.
       get signal() {

@@ -38,6 +38,11 @@ export interface ProviderRequest {
   readonly key?: string | undefined
   /** When it was asked, in milliseconds since the Unix epoch. */
   readonly askedAt?: number | undefined
+  /**
+   * When this call to ask was made, in milliseconds as `performance.now()` counts them in this process, whatever becomes of the
+   * clock; `askedAt` is that of the first one where it is asked again under its key.
+   */
+  readonly calledAt?: number | undefined
   /** When the ask ends by itself, in milliseconds since the Unix epoch. */
   readonly deadlineAt?: number | undefined
   /** Aborts when the ask ends by any other way than this provider's answer: take the question down. */
