@@ -1,4 +1,5 @@
 import { isRunning } from '@handraise/inbox'
+import type {} from '@handraise/inbox'
 import { pageUrl, readState, type InboxServer, type PageAddress } from '@handraise/provider-web'
 import * as providerWeb from '@handraise/provider-web'
 import type { Context } from 'cordis'
@@ -12,6 +13,9 @@ export interface PageChoice {
   readonly open: boolean | undefined
 }
 
+/** How long a browser may take to show the page, in milliseconds. */
+const OPENING_MS = 15_000
+
 interface ServedPage extends PageAddress {
   viewers(): number
 }
@@ -19,7 +23,8 @@ interface ServedPage extends PageAddress {
 /**
  * Finds the page on which people answer: that of a server that runs on the same inbox, else one that is served here from then
  * on. Returns where it is, without the token. The address with the token goes to standard error when it was not told last, and
- * to the browser, which is opened when nobody looks, unless that is where the same request was to be answered `before`.
+ * to the browser, which is opened when nobody looks, unless that is where the same request was to be answered `before`, or a
+ * browser that was opened there may still be on its way.
  */
 export function pageWhenNeeded(
   ctx: Context,
@@ -27,6 +32,7 @@ export function pageWhenNeeded(
 ): (before: string | undefined) => Promise<string> {
   let own: Promise<InboxServer> | undefined
   let told: string | undefined
+  let opened: { readonly address: string; readonly at: number } | undefined
   const find = async (): Promise<ServedPage> => {
     const elsewhere = own === undefined ? await servedElsewhere(choice.file) : undefined
     if (elsewhere !== undefined) return elsewhere
@@ -43,8 +49,12 @@ export function pageWhenNeeded(
     const address = pageUrl(page)
     if (address !== told) process.stderr.write(`answer at ${address}\n`)
     told = address
-    if (page.url !== before && choice.open !== false && hasDisplay() && page.viewers() === 0)
+    const now = ctx.inbox.core.clock.now()
+    const isOpening = opened?.address === address && Math.abs(now - opened.at) < OPENING_MS
+    if (page.url !== before && !isOpening && choice.open !== false && hasDisplay() && page.viewers() === 0) {
+      opened = { address, at: now }
       void (await import('./open-page.ts')).openPage(address)
+    }
     return page.url
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@handraise/user-questions'
+import { QuietTime } from './quiet-time.ts'
 import type { InboxStore, LogEntry } from './store.ts'
 
 /** How long to wait with the next try when the log could not be read, in milliseconds. */
@@ -20,6 +21,7 @@ export class Feed {
   private readonly store: InboxStore
   private readonly clock: Clock
   private readonly report: (error: unknown) => void
+  private readonly quiet: QuietTime
   private readonly followers = new Set<Follower>()
   private cursor = ''
   private reading: Promise<void> | undefined
@@ -28,7 +30,13 @@ export class Feed {
   private callOffRetry = (): void => {}
   private stopped = false
 
-  constructor(store: InboxStore, clock: Clock, report: (error: unknown) => void) {
+  constructor(
+    store: InboxStore,
+    clock: Clock,
+    report: (error: unknown) => void,
+    quiet: QuietTime = new QuietTime(),
+  ) {
+    this.quiet = quiet
     this.store = store
     this.clock = clock
     this.report = report
@@ -56,7 +64,7 @@ export class Feed {
         this.followers.add(follower)
         return () => void this.followers.delete(follower)
       }
-      const page = await this.store.since(at)
+      const page = await this.quiet.read(() => this.store.since(at))
       if ('lost' in page) {
         follower.lost()
         return () => {}
@@ -86,7 +94,7 @@ export class Feed {
   private async readAll(): Promise<void> {
     while (this.readAgain) {
       this.readAgain = false
-      const page = await this.store.since(this.cursor)
+      const page = await this.quiet.read(() => this.store.since(this.cursor))
       if ('lost' in page) {
         this.cursor = await this.store.end()
         for (const follower of this.followers) follower.lost()

@@ -1,16 +1,17 @@
-import { hostname } from 'node:os'
 import type { Clock } from '@handraise/user-questions'
 import { z } from 'zod'
 import { isRunning } from './running.ts'
 import type { InboxStore } from './store.ts'
+import { THIS_MACHINE } from './this-machine.ts'
 
 const NAMESPACE = 'hosts'
 
 const leaseSchema = z.object({
-  host: z.string(),
+  machine: z.string(),
   pid: z.number(),
   /** When the process began: its number alone may be that of one before it. */
   startedAt: z.number(),
+  /** By the clock that all who share the store go by, in milliseconds since the Unix epoch. */
   expiresAt: z.number(),
 })
 
@@ -34,10 +35,10 @@ export class HostLease {
   async renew(): Promise<void> {
     const { timeOrigin: startedAt } = performance
     const value = {
-      host: hostname(),
+      machine: THIS_MACHINE,
       pid: process.pid,
       startedAt,
-      expiresAt: this.clock.now() + this.leaseMs,
+      expiresAt: this.now() + this.leaseMs,
     }
     await this.store.writeRecords([{ namespace: NAMESPACE, key: this.id, value }])
   }
@@ -59,10 +60,15 @@ export class HostLease {
 
   private isLive(value: unknown): boolean {
     const parsed = leaseSchema.safeParse(value)
-    if (!parsed.success || parsed.data.expiresAt <= this.clock.now()) return false
-    const { host, pid, startedAt } = parsed.data
-    if (host !== hostname()) return true
+    if (!parsed.success || parsed.data.expiresAt <= this.now()) return false
+    const { machine, pid, startedAt } = parsed.data
+    if (machine !== THIS_MACHINE) return true
     // A killed process is found out at once, without waiting for its lease. The same number may be that of a process before this one, as happens in containers.
     return pid === process.pid ? startedAt === performance.timeOrigin : isRunning(pid)
+  }
+
+  // A host whose own clock is wrong is neither gone for the others, nor are they for it.
+  private now(): number {
+    return this.store.now?.() ?? this.clock.now()
   }
 }

@@ -8,6 +8,7 @@ import { HostLease } from './host-lease.ts'
 import type { RequestKind } from './kind.ts'
 import { checkOpen } from './open-rules.ts'
 import { questionsKind } from './questions-kind.ts'
+import { QuietTime } from './quiet-time.ts'
 import {
   isSettled,
   type InboxRequest,
@@ -91,6 +92,7 @@ export class Inbox {
   readonly clock: Clock
   private readonly kinds = new Map<string, RequestKind>([[questionsKind.name, questionsKind]])
   private readonly waiters = new Map<string, Set<Waiter>>()
+  private readonly quiet = new QuietTime()
   private readonly feed: Feed
   private readonly deadlines: Deadlines
   private readonly lease: HostLease
@@ -112,9 +114,9 @@ export class Inbox {
     this.store = store
     this.clock = clock
     this.retentionMs = retentionMs
-    this.leaseMs = leaseMs
     this.report = report
-    this.feed = new Feed(store, clock, report)
+    this.feed = new Feed(store, clock, report, this.quiet)
+    this.leaseMs = leaseMs
     this.lease = new HostLease(store, clock, leaseMs)
     this.deadlines = new Deadlines(store, clock, report, id => this.settleAtDeadline(id))
   }
@@ -173,6 +175,17 @@ export class Inbox {
    * for something else, `RECORD_CONFLICT` when a record changed in between, `BAD_REQUEST` for what cannot be kept.
    */
   async open(options: OpenOptions): Promise<{ readonly request: InboxRequest; readonly joined: boolean }> {
+    const { request, joined } = await this.put(options)
+    if (joined) {
+      if (!isSettled(request) && !this.openedHere.has(request.id)) await this.noteJoin(request.id)
+    } else {
+      this.openedHere.add(request.id)
+      await this.feed.read()
+    }
+    return { request, joined }
+  }
+
+  private async put(options: OpenOptions): Promise<{ request: InboxRequest; joined: boolean }> {
     const issues = checkOpen(options)
     if (issues.length > 0) throw new InboxError('BAD_REQUEST', { issues })
     const { id = crypto.randomUUID(), kind, payload, session = '', key, agent, deadlineAt, records } = options
@@ -194,18 +207,29 @@ export class Inbox {
     })
     switch (result.status) {
       case 'opened':
-        this.openedHere.add(result.request.id)
-        await this.feed.read()
         return { request: result.request, joined: false }
       case 'joined':
-        if (!isSettled(result.request) && !this.openedHere.has(result.request.id))
-          await this.noteJoin(result.request.id)
         return { request: result.request, joined: true }
       case 'keyConflict':
         throw new InboxError('KEY_CONFLICT', { session, key: key ?? '' })
       case 'recordConflict':
         throw new InboxError('RECORD_CONFLICT', result)
     }
+  }
+
+  /**
+   * Puts in a request that was settled elsewhere, for whoever asks again under its key. Whoever follows in this process hears
+   * of it as settled. One of its key that is here is settled so, unless it is settled. Rejects as `open` does.
+   */
+  async adopt(options: OpenOptions, settlement: InboxSettlement): Promise<SettledRequest> {
+    const settled = await this.quiet.during(async () => {
+      const { id } = (await this.put(options)).request
+      return this.store.settle({ id, settlement, digest: digestOf(settlement) })
+    })
+    if (settled.status === 'settled') this.wake(settled.request)
+    await this.feed.read()
+    if ('request' in settled && isSettled(settled.request)) return settled.request
+    throw new InboxError('UNKNOWN_REQUEST', { id: options.id ?? '' })
   }
 
   /**
@@ -313,7 +337,7 @@ export class Inbox {
         issues: [{ path: 'after', message: 'is not the next of a page' }],
       })
     }
-    return this.store.list(query)
+    return this.quiet.read(() => this.store.list(query))
   }
 
   /** Hears every opening and settlement after `cursor`, or from now on. Returns what ends that. */

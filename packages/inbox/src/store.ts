@@ -123,6 +123,11 @@ export interface InboxStore {
   /** Calls `wake` when the log may have grown, whoever wrote. Returns what ends that. */
   watch(wake: () => void): () => void
 
+  /**
+   * The time that all who share the store go by, in milliseconds since the Unix epoch, where their own clocks may differ.
+   * Absent where they have one clock.
+   */
+  now?(): number
   /** The earliest deadline of a pending request, in milliseconds since the Unix epoch. */
   nextDeadline(): Promise<number | undefined>
   /** The ids of pending requests whose deadline is at or before `now`, the earliest first. */

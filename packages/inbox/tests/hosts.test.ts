@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { Inbox, MemoryMedium, MemoryStore } from '@handraise/inbox'
+import { systemClock } from '@handraise/user-questions'
+import { expect, onTestFinished, test } from 'vitest'
 import { ManualClock, startHost } from './host.ts'
 
 test('a host is known by an id of its own, and is gone once it has closed', async () => {
@@ -29,6 +31,23 @@ test('a host that has been silent for longer than its lease is gone', async () =
   expect(await one.inbox.goneHosts([hostId])).toEqual([hostId])
   await silent.fiber.dispose()
   await one.fiber.dispose()
+})
+
+test('a host whose clock is wrong takes nobody who lives for gone, where the store has a clock of its own', async () => {
+  const medium = new MemoryMedium()
+  const host = async (aheadMs: number) => {
+    const store = Object.assign(new MemoryStore(medium), { now: () => Date.now() })
+    const inbox = new Inbox({ store, clock: { ...systemClock, now: () => Date.now() + aheadMs } })
+    onTestFinished(() => inbox.close())
+    await inbox.start()
+    return inbox
+  }
+  const right = await host(0)
+  const { request } = await right.open({ kind: 'questions', payload: { questions: [] } })
+  const wrong = await host(600_000)
+  expect(await wrong.goneHosts([right.hostId])).toEqual([])
+  expect(await right.goneHosts([wrong.hostId])).toEqual([])
+  expect((await wrong.get(request.id)).settlement).toBeUndefined()
 })
 
 test('whoever follows has heard of all that was committed before, once it is caught up', async () => {

@@ -1,4 +1,4 @@
-import { questionsKind, type InboxRequest } from '@handraise/inbox'
+import { isSettled, questionsKind, type InboxRequest } from '@handraise/inbox'
 import { UserQuestionError, type Clock, type Question } from '@handraise/user-questions/types'
 import { SdkError, SdkErrorCode, type CallToolResult, type McpServer } from '@modelcontextprotocol/server'
 import type { Caller } from './ask-tool-caller.ts'
@@ -36,6 +36,8 @@ export interface PendingCall {
   readonly told: boolean
   /** The pause that the call goes on with. */
   readonly paused: PausedAsk | undefined
+  /** Ends that the call counts as one that waits for the request; the wait itself does so then. */
+  readonly leave: () => void
 }
 
 /** Where a client of 2026-07-28 holds a form: it comes back with another request, over whatever connection. */
@@ -125,14 +127,23 @@ export class Answering {
       if (back.kind === 'answered') return back.answer
       throw back.kind === 'ended' ? back.error : new Error('a form could be shown once, and not again')
     }
-    await this.cameBack(call)
-    return await this.wait(call, this.show(request, CARRIED, reply, true))
+    const isDecided =
+      back.kind === 'answered' || (back.kind === 'ended' && back.error.code !== 'ASK_UNAVAILABLE')
+    if (!isDecided) await this.cameBack(call)
+    const form = this.show(request, CARRIED, reply, true)
+    // What decides is kept first: a host that is killed in between leaves a question, and withdraws none that was answered.
+    if (isDecided) form.lost.then(() => this.cameBackInVain(call)).catch(this.deps.report)
+    return await this.wait(call, form)
   }
 
   /** The client has no form any more that it could come back with: while the call waits, it is all that knows the request. */
   private async cameBack({ request, told }: PendingCall): Promise<void> {
     const { requests, report } = this.deps
     if (!told) await requests.untell(request.id).catch(report)
+  }
+
+  private async cameBackInVain(call: PendingCall): Promise<void> {
+    if (await this.deps.requests.isPending(call.request.id)) await this.cameBack(call)
   }
 
   /** Shows it by a form that the server sends while the call waits, and that may stay when the call has returned. */
@@ -165,10 +176,12 @@ export class Answering {
   }
 
   private async wait(
-    { request, caller }: PendingCall,
+    { request, caller, leave: leaveCall }: PendingCall,
     form: ClientForm | undefined,
   ): Promise<CallToolResult> {
     const { id } = request
+    const leave = this.deps.requests.join(id)
+    leaveCall()
     const { requests, settings, clock, hurry, report, page } = this.deps
     let where: string | undefined
     let waits = true
@@ -199,6 +212,7 @@ export class Answering {
       tell,
     })
     waits = false
+    leave()
     if (waited.kind === 'left') use?.leave()
     else use?.release()
     switch (waited.kind) {
@@ -211,11 +225,30 @@ export class Answering {
         return await failedResult(id, waited.error)
       case 'left':
         await requests.left(id).catch(report)
-        return waitingResult(id, undefined)
+        return await this.standing(request)
       case 'waiting':
         await requests.told(id).catch(report)
-        return waitingResult(id, page.tell(id, where, 'result'))
+        return await this.stillWaiting(request, caller, where)
     }
+  }
+
+  /** The result of a call that nobody waits for, and of the same one when it is sent again. */
+  private async standing({ id }: InboxRequest): Promise<CallToolResult> {
+    const now = await this.deps.requests.now(id)
+    return now !== undefined && isSettled(now) ? await settledResult(now) : waitingResult(id)
+  }
+
+  private async stillWaiting(
+    request: InboxRequest,
+    caller: Caller,
+    found: string | undefined,
+  ): Promise<CallToolResult> {
+    const { id } = request
+    const { page, hurry } = this.deps
+    // Whoever served it may have ended meanwhile; a host that ends looks for none.
+    const where = found === undefined || hurry.aborted ? found : await page.find(id)
+    const isSecret = this.asksInClient(caller) && formAsksForSecret(questionsOf(request))
+    return waitingResult(id, { page: page.tell(id, where, 'result'), isSecret })
   }
 }
 

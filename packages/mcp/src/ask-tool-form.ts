@@ -13,7 +13,7 @@ import { z } from 'zod'
 import { notShown } from './ask-tool-result.ts'
 import { formAsksForSecret } from './form-secret.ts'
 import { acceptedContent, answeredBy, type InputResponses } from './pause/accepted-content.ts'
-import { inputRequired, type InputRequired } from './pause/input-required.ts'
+import { inputRequiredBy, type InputRequired } from './pause/input-required.ts'
 import { PauseError } from './pause/pause-error.ts'
 
 /** Another one each time: what is asked under the same id and in the same words counts as answered. */
@@ -71,7 +71,8 @@ export function pauseForForm({ questions, paused, empty, notice }: FormToSend): 
   const { message, requestedSchema } = empty ? withoutDefaults(form) : form
   try {
     const requests = [{ id: formOf(paused), message, schema: requestedSchema }]
-    return inputRequired({ requests, requestState: paused })
+    // The questions were looked at; beside a choice about secrets a field of its own words asks for none.
+    return inputRequiredBy({ requests, requestState: paused }, () => false)
   } catch (error) {
     if (PauseError.isInstance(error)) return undefined
     throw error

@@ -54,6 +54,10 @@ export class AskedRequests {
   private readonly report: (error: unknown) => void
   private readonly held = new Map<string, Held>()
   private readonly untold = new Set<string>()
+  /** Of those that are held: whose id somebody was told. */
+  private readonly wasTold = new Set<string>()
+  /** The calls that wait for a request, by its id. */
+  private readonly calls = new Map<string, Set<object>>()
   private callOffSweep = (): void => {}
   private closed = false
 
@@ -128,19 +132,37 @@ export class AskedRequests {
     } finally {
       if (!signal.aborted) {
         this.held.delete(id)
+        this.wasTold.delete(id)
         this.forms.forget(id)
         this.ended(id)
       }
     }
   }
 
+  /** The request as it is now. */
+  async now(id: string): Promise<InboxRequest | undefined> {
+    return await this.inbox.core.store.get(id)
+  }
+
   async isPending(id: string): Promise<boolean> {
-    const request = await this.inbox.core.store.get(id)
+    const request = await this.now(id)
     return request !== undefined && !isSettled(request)
   }
 
-  /** Nobody but the call that waits now can come back for the answer. Kept before it resolves. */
+  /** A call waits for the request. Returns what ends that; it may be called more than once. */
+  join(id: string): () => void {
+    const calls = this.calls.get(id) ?? new Set<object>()
+    this.calls.set(id, calls)
+    const call = {}
+    calls.add(call)
+    return () => {
+      if (calls.delete(call) && calls.size === 0) this.calls.delete(id)
+    }
+  }
+
+  /** Nobody but the call that waits now can come back for the answer, if none was told the id. Kept before it resolves. */
   async untell(id: string): Promise<void> {
+    if (this.wasTold.has(id)) return
     this.untold.add(id)
     const { store, hostId } = this.inbox.core
     await store.writeRecords([{ namespace: UNTOLD, key: id, value: hostId }])
@@ -148,13 +170,14 @@ export class AskedRequests {
 
   /** Somebody has the id, and may come back for the answer. Kept before it resolves. */
   async told(id: string): Promise<void> {
+    if (this.held.has(id)) this.wasTold.add(id)
     if (!this.untold.delete(id)) return
     await this.inbox.core.store.writeRecords([{ namespace: UNTOLD, key: id, value: null }])
   }
 
-  /** The call that asked is gone: what nobody else can come back for is withdrawn. */
+  /** A call is gone: what no other call waits for and nobody can come back for is withdrawn. */
   async left(id: string): Promise<void> {
-    if (!this.untold.has(id)) return
+    if (this.calls.has(id) || !this.untold.has(id)) return
     await this.inbox.core.withdraw(id, 'the asker went away')
     await this.told(id)
   }

@@ -2,7 +2,10 @@ import { toAnswer, type SettledRequest } from '@handraise/inbox'
 import { runTool, type ToolResult } from '@handraise/tools'
 import { UserQuestionError, visibleText, type AskUserQuestionAnswer } from '@handraise/user-questions/types'
 import type { CallToolResult, TextContent } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { neutralTool, askToolName } from './ask-tool-arguments.ts'
+
+const waitingSchema = z.object({ structuredContent: z.object({ status: z.literal('waiting') }) })
 
 /** Those that `visibleText` writes out in a way that JSON does not know. */
 const TAG_CHARACTERS = /[\u{e0000}-\u{e007f}]/gu
@@ -50,14 +53,29 @@ export function otherQuestionsResult(id: string): CallToolResult {
   return toldAs('OTHER_QUESTIONS', text)
 }
 
+export interface StillWaiting {
+  /** Where people answer, if that is to be told. */
+  readonly page?: string | undefined
+  /** No form was shown, since none may ask for it. */
+  readonly isSecret?: boolean | undefined
+}
+
 /** The request waits still, and can be taken up by its id. */
-export function waitingResult(id: string, page: string | undefined): CallToolResult {
+export function waitingResult(id: string, { page, isSecret = false }: StillWaiting = {}): CallToolResult {
+  const why = isSecret
+    ? ' No form was shown to them here, since it asks for a secret, which MCP keeps out of forms.'
+    : ''
   const where = page === undefined ? '' : ` They can answer on the page ${page} too.`
-  const text = `The user has not answered yet. The question stays open.${where} To go on waiting, or to get the answer, call ${askToolName} with {"request_id":${JSON.stringify(id)}} and without questions. Do not ask the same anew, and do not assume an answer.`
+  const text = `The user has not answered yet. The question stays open.${why}${where} To go on waiting, or to get the answer, call ${askToolName} with {"request_id":${JSON.stringify(id)}} and without questions. Do not ask the same anew, and do not assume an answer.`
   return {
     content: [toText(text)],
     structuredContent: { status: 'waiting', request_id: id, ...(page === undefined ? {} : { page }) },
   }
+}
+
+/** True of a result that says that the request waits still. */
+export function isWaiting(result: unknown): boolean {
+  return waitingSchema.safeParse(result).success
 }
 
 /** No client could show it, in the words of an ask that could not be put to anybody. */

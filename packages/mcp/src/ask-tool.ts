@@ -19,12 +19,13 @@ import {
 } from './ask-tool-arguments.ts'
 import { callerOf, type Caller } from './ask-tool-caller.ts'
 import { ClientForms } from './ask-tool-clients.ts'
-import { readPausedAsk } from './ask-tool-form.ts'
+import { readPausedAsk, type PausedAsk } from './ask-tool-form.ts'
 import { settingsOf, type AskToolOptions, type AskToolSettings } from './ask-tool-options.ts'
 import { PageNotice } from './ask-tool-page.ts'
 import { AskedRequests } from './ask-tool-requests.ts'
 import {
   failedResult,
+  isWaiting,
   otherQuestionsResult,
   refusedResult,
   settledResult,
@@ -87,7 +88,10 @@ export class AskTool {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }
     const takeUp = (ctx: PauseContext): Promise<unknown> => this.run(this.takeUp(server, ctx))
-    return this.pauses.registerTool(server, askToolName, { ...config, takeUp }, (raw, ctx) =>
+    const late = (ctx: PauseContext): Promise<unknown> => this.run(this.late(server, ctx))
+    const joined = (requestState: unknown): (() => void) => this.join(readPausedAsk(requestState))
+    const pausable = { ...config, takeUp, late, joined, isOpen: isWaiting }
+    return this.pauses.registerTool(server, askToolName, pausable, (raw, ctx) =>
       this.run(this.call(server, raw, ctx)),
     )
   }
@@ -113,15 +117,20 @@ export class AskTool {
   ): Promise<CallToolResult | InputRequired> {
     const caller = callerOf(server, ctx, this.settings.principal)
     const paused = readPausedAsk(ctx.requestState)
-    const asked: AskCall =
-      paused === undefined
-        ? await readAskCall(raw)
-        : { kind: 'again', id: paused.request, questions: undefined }
-    const found = await this.find(asked, caller)
-    if ('content' in found) return found
-    if (isSettled(found)) return await this.settled(found)
-    const told = paused?.told ?? (asked.kind === 'again' || caller.key !== undefined)
-    return await this.answering.answer({ request: found, caller, server, ctx, told, paused })
+    const leave = this.join(paused)
+    try {
+      const asked: AskCall =
+        paused === undefined
+          ? await readAskCall(raw)
+          : { kind: 'again', id: paused.request, questions: undefined }
+      const found = await this.find(asked, caller)
+      if ('content' in found) return found
+      if (isSettled(found)) return await this.settled(found)
+      const told = paused?.told ?? (asked.kind === 'again' || caller.key !== undefined)
+      return await this.answering.answer({ request: found, caller, server, ctx, told, paused, leave })
+    } finally {
+      leave()
+    }
   }
 
   /** A pause ended without what its client sent being used: the request is taken up as by its id. */
@@ -129,10 +138,41 @@ export class AskTool {
     const caller = callerOf(server, ctx, this.settings.principal)
     const paused = readPausedAsk(ctx.requestState)
     if (paused === undefined) throw new Error('the state of a pause of this tool names no request')
-    const request = await this.requests.known(paused.request, caller.session)
-    if (request === undefined) return unknownResult(paused.request)
-    if (isSettled(request)) return await this.settled(request)
-    return await this.answering.takeUp({ request, caller, server, ctx, told: paused.told, paused })
+    const leave = this.join(paused)
+    try {
+      const request = await this.requests.known(paused.request, caller.session)
+      if (request === undefined) return unknownResult(paused.request)
+      if (isSettled(request)) return await this.settled(request)
+      const { told } = paused
+      return await this.answering.takeUp({ request, caller, server, ctx, told, paused, leave })
+    } finally {
+      leave()
+    }
+  }
+
+  /** A form came back too late: what it asked is asked again, unless it was settled meanwhile. Nothing when it is not known any more. */
+  private async late(
+    server: McpServer,
+    ctx: PauseContext,
+  ): Promise<CallToolResult | InputRequired | undefined> {
+    const caller = callerOf(server, ctx, this.settings.principal)
+    const paused = readPausedAsk(ctx.requestState)
+    if (paused === undefined) return undefined
+    const leave = this.join(paused)
+    try {
+      const request = await this.requests.known(paused.request, caller.session)
+      if (request === undefined) return undefined
+      if (isSettled(request)) return await this.settled(request)
+      const { told } = paused
+      return await this.answering.answer({ request, caller, server, ctx, told, paused: undefined, leave })
+    } finally {
+      leave()
+    }
+  }
+
+  /** Counts a call as one that waits for what its pause is about. */
+  private join(paused: PausedAsk | undefined): () => void {
+    return paused === undefined ? () => {} : this.requests.join(paused.request)
   }
 
   private async settled(request: SettledRequest): Promise<CallToolResult> {

@@ -69,6 +69,8 @@ export function mcpEndpoint({
 
   const answer = async (request: Request, options: McpHandlerRequestOptions): Promise<Response> => {
     const { parsedBody } = options
+    const isTooLong = Number(request.headers.get('content-length') ?? 0) > maxBodyBytes
+    if (parsedBody === undefined && isTooLong) return refuse(413, `a body has ${maxBodyBytes} bytes at most`)
     const isLegacy = await isLegacyRequest(request, parsedBody, { maxRequestBodySize: maxBodyBytes })
     return isLegacy ? await sessions.fetch(request, options) : await modern.fetch(request, options)
   }
@@ -98,7 +100,7 @@ export function mcpEndpoint({
         if (answering === 0) whenAnswered()
       }
       try {
-        return whenSent(await answer(request, options), sent)
+        return whenSent(endingConnection(await answer(request, options)), sent)
       } catch (error) {
         sent()
         report(error)
@@ -108,6 +110,15 @@ export function mcpEndpoint({
     sessions: () => sessions.count,
     close: () => (closing ??= close()),
   }
+}
+
+/** What is left of a body that was too long is not read, so that no other request can follow it on its connection. */
+function endingConnection(response: Response): Response {
+  if (response.status !== 413) return response
+  const { status, body } = response
+  const headers = new Headers(response.headers)
+  headers.set('Connection', 'close')
+  return new Response(body, { status, headers })
 }
 
 function busy(why: string): Response {

@@ -6,15 +6,13 @@ import type { Inbox } from '@handraise/inbox'
 import { openSqliteStore } from '@handraise/inbox-sqlite'
 import { systemClock, type Clock } from '@handraise/user-questions/types'
 import type { Client } from '@modelcontextprotocol/client'
-import type { InputRequiredResult } from '@modelcontextprotocol/server'
 import { expect, onTestFinished, test } from 'vitest'
+import { carrying, CHOICE, DECLINE, send, type Round } from './carried-form.ts'
 import {
   ANSWERED,
   codeOf,
   decide,
   HeldClock,
-  join,
-  nobody,
   offer,
   onePending,
   pendingIn,
@@ -22,40 +20,10 @@ import {
   settle,
   textOf,
   TOOL,
-  type Asked,
   type Offer,
 } from './offer-scene.ts'
 
-type Round = Asked & InputRequiredResult
-
-interface Sent {
-  readonly questions?: readonly object[]
-  readonly reply?: object
-  /** What the client carries. */
-  readonly from?: Round
-  readonly signal?: AbortSignal
-}
-
-/** What one request of a client of 2026 comes to, as it is on the wire. */
-async function send(
-  client: Client,
-  { questions = QUESTIONS, reply, from, signal }: Sent = {},
-): Promise<Round> {
-  const [name = ''] = Object.keys(from?.inputRequests ?? {})
-  const params = {
-    name: TOOL,
-    arguments: { questions },
-    ...(reply === undefined ? {} : { inputResponses: { [name]: reply } }),
-    ...(from === undefined ? {} : { requestState: from.requestState }),
-  }
-  const options = { allowInputRequired: true, ...(signal === undefined ? {} : { signal }) } as const
-  return (await client.callTool(params, options)) as Round
-}
-
-const carrying = (host: Offer): Promise<Client> => join(host, '2026', { screen: nobody().screen })
-const DECLINE = { action: 'decline' }
 const GARBAGE = { action: 'accept', content: { db: 'MySQL' } }
-const CHOICE = { action: 'accept', content: { db: 'SQLite' } }
 
 /** Replies with what is no answer as often as it is asked again. */
 async function replyInVain(client: Client): Promise<Round> {

@@ -47,11 +47,18 @@ const pagesOf = (results: readonly Asked[]): (string | undefined)[] =>
 
 test('each call asks where the page is, and tells it again when it is elsewhere', async () => {
   const clock = new HeldClock()
-  const { page, before } = places(ONE, ONE, OTHER, OTHER)
+  const { page, before } = places(ONE, ONE, ONE, ONE, OTHER, OTHER, OTHER, OTHER)
   const results = await waiting(await offer({ page }, { clock }), clock, 4)
   expect(pagesOf(results)).toEqual([ONE, undefined, OTHER, undefined])
   expect(textOf(results[2] as Asked)).toContain(OTHER)
-  expect(before).toEqual([undefined, ONE, ONE, OTHER])
+  expect(before).toEqual([undefined, ONE, ONE, ONE, ONE, OTHER, OTHER, OTHER])
+})
+
+test('a page that ended while the call waited is told by no result', async () => {
+  const clock = new HeldClock()
+  const { page } = places(ONE, OTHER)
+  const [result] = await waiting(await offer({ page }, { clock }), clock, 1)
+  expect(pagesOf([result as Asked])).toEqual([OTHER])
 })
 
 test('a page that could not be found is looked for again', async () => {

@@ -258,6 +258,31 @@ describe.each(ERAS)('a client of %s', era => {
     expect(codeOf(await asking)).toBe('ASK_DECLINED')
   })
 
+  test('is told why no form was shown for a secret, when nobody has answered it in time', async () => {
+    const clock = new HeldClock()
+    const host = await offer({}, { clock })
+    const texts: string[] = []
+    for (const question of ['What is your API key?', 'Which API?']) {
+      const screen = nobody().screen
+      const client = await join(host, era, era === '2026' && question === 'Which API?' ? {} : { screen })
+      const asking = ask(client, { questions: [{ id: 'k', question }] })
+      await settle()
+      await clock.pass(50_000)
+      texts.push(textOf(await asking))
+    }
+    const why = 'No form was shown to them here, since it asks for a secret'
+    expect(texts.map(text => text.includes(why))).toEqual([true, false])
+  })
+
+  test.each(['Max tokens?', 'Token budget?', 'Where should API keys be stored?'])(
+    'is asked by a form for an ordinary choice: %s',
+    async question => {
+      const host = await offer()
+      const client = await join(host, era, { screen: chooses('SQLite') })
+      expect(textOf(await ask(client, { questions: [{ ...QUESTIONS[0], question }] }))).toBe(ANSWERED)
+    },
+  )
+
   test('is asked by a form for a choice that only speaks of tokens', async () => {
     const host = await offer()
     const client = await join(host, era, { screen: chooses('SQLite') })

@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { serve } from '@hono/node-server'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { McpServer, type AuthInfo } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -110,9 +113,31 @@ describe('one endpoint', () => {
     const endpoint = endpointOf({ maxBodyBytes: 1_000 })
     const filler = 'x'.repeat(1_000)
     expect(await statusOf(post(endpoint, { ...INITIALIZE, filler }))).toBe(413)
+    expect(
+      await statusOf(post(endpoint, { ...INITIALIZE, filler }, { headers: { 'content-length': '2000' } })),
+    ).toBe(413)
     const headers = { 'content-type': 'text/plain' }
     expect(await statusOf(post(endpoint, PING, { headers }))).toBe(415)
     expect(endpoint.sessions()).toBe(0)
+  })
+
+  test('ends the connection on which a body that is too long comes, since no request can follow it', async () => {
+    const endpoint = endpointOf({ maxBodyBytes: 1_000 })
+    for (const bytes of [1_000, 4_000_000]) {
+      const body = { ...INITIALIZE, filler: 'x'.repeat(bytes) }
+      const { headers } = await post(endpoint, body)
+      expect(headers.get('connection')).toBe('close')
+    }
+    const server = serve({ fetch: request => endpoint.fetch(request), hostname: '127.0.0.1', port: 0 })
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    for (let count = 0; count < 3; count += 1) {
+      const init = { method: 'POST', headers: HEADERS, body: 'x'.repeat(50_000) }
+      expect(await statusOf(fetch(url, init))).toBe(413)
+      const next = { ...init, body: JSON.stringify({ jsonrpc: '2.0', ...INITIALIZE }) }
+      expect(await statusOf(fetch(url, next))).toBe(200)
+    }
   })
 
   test('answers so many requests at once, and no more', async () => {

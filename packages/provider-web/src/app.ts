@@ -1,5 +1,7 @@
+import { IncomingMessage } from 'node:http'
 import type { Inbox } from '@handraise/inbox'
 import { Hono } from 'hono'
+import { z } from 'zod'
 import { Askers } from './askers.ts'
 import { EventStreams } from './events.ts'
 import { checkHostAndOrigin, requireToken, securityHeaders, type GuardOptions } from './guard.ts'
@@ -11,6 +13,9 @@ import { decisionRoutes } from './routes-decisions.ts'
 import { eventRoutes } from './routes-events.ts'
 import { requestRoutes } from './routes-requests.ts'
 import { waitRoutes } from './routes-wait.ts'
+
+/** How long nothing is heard on a connection before it is asked whether it is there, in milliseconds. */
+const KEEP_ALIVE_MS = 60_000
 
 export interface InboxAppOptions extends GuardOptions {
   readonly inbox: Inbox
@@ -51,6 +56,15 @@ export interface InboxApp {
   close(): void
 }
 
+const onSocketSchema = z.object({ incoming: z.instanceof(IncomingMessage) })
+
+/** A handler may think for longer than a connection may be silent. The server limits the next request on it again. */
+function mayBeSilent(env: unknown): void {
+  const { data } = onSocketSchema.safeParse(env)
+  // Whoever is cut off without a word is noticed nevertheless.
+  data?.incoming.socket.setTimeout(0).setKeepAlive(true, KEEP_ALIVE_MS)
+}
+
 export const DEFAULTS = {
   heartbeatMs: 15_000,
   maxBodyBytes: 1024 * 1024,
@@ -89,7 +103,10 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
   if (page) pageRoutes(root, basePath)
   for (const [path, answer] of Object.entries(routes)) {
     if (!isPath(path)) throw new TypeError(`no request can ask for the path ${JSON.stringify(path)}`)
-    root.all(`${basePath}${path}`, requireToken(token), c => answer(c.req.raw))
+    root.all(`${basePath}${path}`, requireToken(token), c => {
+      mayBeSilent(c.env)
+      return answer(c.req.raw)
+    })
   }
   root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
   root.onError(error => {

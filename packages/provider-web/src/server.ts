@@ -21,6 +21,11 @@ export interface InboxServerOptions extends Omit<InboxAppOptions, 'token' | 'bas
   readonly tokenFile?: string | undefined
   /** Where port and token are kept over a restart, readable by its owner alone: beside the database. Default: nowhere. */
   readonly stateFile?: string | undefined
+  /**
+   * How long a connection may be silent before it is ended, in milliseconds; while a handler of `routes` answers it may be so for
+   * longer. Never less than four heartbeats. Default 120,000.
+   */
+  readonly silenceMs?: number | undefined
   /** Listens on a host that other machines reach, too. Default false. */
   readonly allowRemote?: boolean | undefined
   /**
@@ -54,7 +59,13 @@ const GRACE_MS = 1_000
 
 /** Serves the inbox on a port of its own, for this machine alone unless told otherwise. */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
-  const { host = '127.0.0.1', port: named = 0, stateFile, allowRemote = false } = options
+  const {
+    host = '127.0.0.1',
+    port: named = 0,
+    stateFile,
+    allowRemote = false,
+    silenceMs = SILENCE_MS,
+  } = options
   if (!allowRemote && !isLoopback(host)) throw new InboxServerError('REMOTE_NOT_ALLOWED', { host })
   const known = stateFile === undefined ? undefined : await readState(stateFile)
   const token = await chooseToken(options, known)
@@ -88,7 +99,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
       answer(incoming, outgoing).catch(report)
     },
   )
-  server.setTimeout(Math.max(SILENCE_MS, 4 * heartbeatMs))
+  server.setTimeout(Math.max(silenceMs, 4 * heartbeatMs))
   // Without a listener Node answers as if nothing but HTTP had been offered.
   if (upgrades !== undefined)
     server.on('upgrade', (request, socket, head) => upgrades.take(request, socket, head))

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { createInboxApp, type RouteHandler } from '@handraise/provider-web'
 import { expect, test, vi } from 'vitest'
 import { send, serve, TOKEN, until } from './served.ts'
@@ -71,4 +73,21 @@ test('what the API and the page answer stays theirs', async () => {
   const { url } = await serve({ routes: { '/': echo, '/api/requests': echo } })
   expect((await send(url, 'GET', '/')).headers['content-type']).toContain('text/html')
   expect((await send(url, 'GET', '/api/requests', { headers: auth })).json.requests).toEqual([])
+})
+
+test('its handler may think for longer than a connection may be silent', async () => {
+  const { url } = await serve({
+    silenceMs: 40,
+    heartbeatMs: 10,
+    routes: {
+      '/slow': async () => {
+        // Ended for its silence, which began later than that of the request.
+        const idle = connect(Number(new URL(url).port), '127.0.0.1')
+        await once(idle.resume(), 'close')
+        return Response.json({ answered: true })
+      },
+    },
+  })
+  const reply = await send(url, 'GET', '/slow', { headers: auth })
+  expect(reply.json).toEqual({ answered: true })
 })

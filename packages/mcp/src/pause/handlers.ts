@@ -61,6 +61,22 @@ export interface ToolConfig<Input extends StandardSchemaWithJSON | undefined> ex
    * in `requestState` and without answers, maybe more than once for a pause; `ended` is not told then. Default: it ends.
    */
   readonly takeUp?: ((ctx: PauseContext) => unknown) | undefined
+  /**
+   * With `takeUp`: true of what a call came to that only says that the question waits still. The same answer, sent again, then
+   * runs `takeUp` instead of getting that. Default: of nothing.
+   */
+  readonly isOpen?: ((value: unknown) => boolean) | undefined
+  /**
+   * With `takeUp`: told of a call that waits for what another one with the same state comes to, by what the tool noted in
+   * `requestState`. Returns what is told when it does so no more, which is right after `takeUp` has begun if it then runs.
+   */
+  readonly joined?: ((requestState: JsonValue | undefined) => () => void) | undefined
+  /**
+   * Runs instead of the handler when an answer came too late, with what the tool noted in `requestState` and without answers:
+   * for a tool whose question may have been answered elsewhere. Returns as the handler does, or nothing, and the handler runs
+   * from its top. Default: nothing.
+   */
+  readonly late?: ((ctx: PauseContext) => unknown) | undefined
 }
 
 /** As `McpServer.registerPrompt` takes it. */

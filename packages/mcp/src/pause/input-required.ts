@@ -80,13 +80,21 @@ export interface InputRequired {
  *
  * Throws `PauseError` `BAD_INPUT_REQUEST` for what no client could be asked.
  */
-export function inputRequired({ requests, requestState, message }: InputRequiredSpec): InputRequired {
+export function inputRequired(spec: InputRequiredSpec): InputRequired {
+  return inputRequiredBy(spec, asksForSecret)
+}
+
+/** The same, for a form of which its maker knows better which of its fields ask for a secret. */
+export function inputRequiredBy(
+  { requests, requestState, message }: InputRequiredSpec,
+  isSecret: typeof asksForSecret,
+): InputRequired {
   const issues: Issue[] = []
   if (requests.length === 0) issues.push({ path: 'requests', message: 'asks for nothing' })
   const asked = requests.flatMap((request, index): Asked[] => {
     const path = `requests[${index}]`
     const faults = faultsOfId(request.id, requests.slice(0, index))
-    const reading = toAsked(request, index === 0 ? message : undefined)
+    const reading = toAsked(request, index === 0 ? message : undefined, isSecret)
     if (!reading.ok) faults.push(...reading.issues)
     issues.push(...faults.map(each => ({ ...each, path: `${path}.${each.path}` })))
     return reading.ok ? [reading.schema] : []
@@ -110,7 +118,11 @@ function faultsOfId(id: string, before: readonly InputRequest[]): Issue[] {
     : []
 }
 
-function toAsked(request: InputRequest, lead: string | undefined): SchemaReading<Asked> {
+function toAsked(
+  request: InputRequest,
+  lead: string | undefined,
+  isSecret: typeof asksForSecret,
+): SchemaReading<Asked> {
   const { id } = request
   if ('method' in request) {
     const params = plain(request.params, 'params')
@@ -143,10 +155,14 @@ function toAsked(request: InputRequest, lead: string | undefined): SchemaReading
     }
   const given = isZod(schema) ? schemaOfZod(schema) : { ok: true as const, schema }
   if (!given.ok) return given
-  return toForm({ id, message }, given.schema)
+  return toForm({ id, message }, given.schema, isSecret)
 }
 
-function toForm(told: { id: string; message: string }, schema: unknown): SchemaReading<Asked> {
+function toForm(
+  told: { id: string; message: string },
+  schema: unknown,
+  isSecret: typeof asksForSecret,
+): SchemaReading<Asked> {
   if (isForm(schema)) {
     if (hasProto(schema)) return fault('schema.properties.__proto__', 'cannot be carried')
     const reading = readForm(schema)
@@ -155,7 +171,7 @@ function toForm(told: { id: string; message: string }, schema: unknown): SchemaR
     const missing = form.required?.find(name => !Object.hasOwn(form.properties, name))
     if (missing !== undefined)
       return fault('schema.required', `names ${JSON.stringify(missing)}, which is no field`)
-    const secret = Object.entries(form.properties).find(([name, field]) => asksForSecret(name, field))
+    const secret = Object.entries(form.properties).find(([name, field]) => isSecret(name, field))
     if (secret !== undefined) return fault(`schema.properties.${secret[0]}`, SECRET)
     for (const [name, field] of Object.entries(form.properties)) {
       const why = whyUnanswerable(field)
@@ -165,7 +181,7 @@ function toForm(told: { id: string; message: string }, schema: unknown): SchemaR
   }
   const reading = readField(schema)
   if (!reading.ok) return reading
-  if (asksForSecret(told.id, reading.schema)) return fault('schema', SECRET)
+  if (isSecret(told.id, reading.schema)) return fault('schema', SECRET)
   const why = whyUnanswerable(reading.schema)
   if (why !== undefined) return fault('schema', why)
   if (reading.schema.type === 'boolean' && reading.schema.default === true)

@@ -26,7 +26,12 @@ const prunedSchema = z.object({ upTo: z.number() })
 
 /** What an answered pause came to: as it is sent, or as it is thrown. */
 export type PauseOutcome =
-  | { readonly kind: 'result'; readonly result: JsonValue }
+  | {
+      readonly kind: 'result'
+      readonly result: JsonValue
+      /** It only says that something waits still: to whoever called, or to nobody, since they had left. */
+      readonly open?: 'told' | 'left'
+    }
   | { readonly kind: 'ended'; readonly how: PauseEnding; readonly message: string }
   | {
       readonly kind: 'error'
@@ -36,7 +41,11 @@ export type PauseOutcome =
     }
 
 const outcomeSchema: z.ZodType<PauseOutcome> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('result'), result: z.json() }),
+  z.object({
+    kind: z.literal('result'),
+    result: z.json(),
+    open: z.enum(['told', 'left']).exactOptional(),
+  }),
   z.object({ kind: z.literal('ended'), how: z.enum(PAUSE_ENDINGS), message: z.string() }),
   z.object({
     kind: z.literal('error'),
@@ -83,6 +92,11 @@ export class Ledger {
     this.clock = clock
     this.patienceMs = patienceMs
     this.report = report
+  }
+
+  /** True while this process does the work of the pause. */
+  isRunning(pause: string): boolean {
+    return this.running.has(pause)
   }
 
   /** True when the pause was claimed, whatever became of it. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { MemoryStore, type InboxStore } from '@handraise/inbox'
+import { MemoryStore, type InboxStore, type JsonValue } from '@handraise/inbox'
 import { systemClock, type Clock } from '@handraise/user-questions'
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -85,6 +85,9 @@ interface Incoming {
   readonly ended: ((pause: EndedPause) => unknown) | undefined
   readonly handle: (ctx: PauseContext) => unknown
   readonly takeUp?: ((ctx: PauseContext) => unknown) | undefined
+  readonly isOpen?: ((value: unknown) => boolean) | undefined
+  readonly joined?: ((requestState: JsonValue | undefined) => () => void) | undefined
+  readonly late?: ((ctx: PauseContext) => unknown) | undefined
   /** Default: what the handler came to, as it is. */
   readonly toResult?: ((value: unknown) => unknown) | undefined
 }
@@ -136,7 +139,7 @@ export class Pauses {
   registerTool<Input extends StandardSchemaWithJSON | undefined = undefined>(
     server: McpServer,
     name: string,
-    { acceptUnasked = false, ended, takeUp, ...config }: ToolConfig<Input>,
+    { acceptUnasked = false, ended, takeUp, isOpen, joined, late, ...config }: ToolConfig<Input>,
     handler: PausableTool<Input>,
   ): RegisteredTool {
     const callback = async (...[args, ctx]: Received): Promise<CallToolResult> => {
@@ -152,6 +155,9 @@ export class Pauses {
           ended,
           handle,
           takeUp,
+          isOpen,
+          joined,
+          late,
           toResult: toToolResult,
         })
         return (outcome.kind === 'ended' ? toToolEnding(outcome) : resultOf(outcome)) as CallToolResult
@@ -245,8 +251,8 @@ export class Pauses {
 
   private async enter(incoming: Incoming): Promise<PauseOutcome> {
     const { server, ctx, method, name, args, acceptUnasked, handle } = incoming
-    const { toResult = value => value, ended = () => {}, takeUp } = incoming
-    const { mcpReq } = ctx
+    const { toResult = value => value, ended = () => {}, takeUp, isOpen, joined, late } = incoming
+    const { mcpReq, http } = ctx
     // Each request of 2026-07-28 brings its own; a client of 2025 declared them when it connected.
     const envelope: { readonly [key: string]: unknown } | undefined = mcpReq.envelope
     const clientCapabilities =
@@ -273,11 +279,14 @@ export class Pauses {
           principal: principalOf(this.principal, ctx),
           scope: scopeOf(this.scope, server),
           sent,
-          signal: mcpReq.signal,
+          signal: http?.req === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, http.req.signal]),
         },
         {
           run: known => handle({ ...checked, ...known }),
           takeUp: takeUp && (known => takeUp({ ...checked, ...known })),
+          isOpen,
+          joined,
+          late: late && (known => late({ ...checked, ...known })),
           toResult,
           ended,
         },

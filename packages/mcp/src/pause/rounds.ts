@@ -43,6 +43,12 @@ export interface PausableWork {
   readonly run: (given: Given) => unknown
   /** What comes in place of a pause that is to end, or cannot begin. */
   readonly takeUp?: ((given: Given) => unknown) | undefined
+  /** True of what it came to when that is not the end of it. */
+  readonly isOpen?: ((value: unknown) => boolean) | undefined
+  /** Told of a call that waits for another one's outcome. Returns what ends that. */
+  readonly joined?: ((requestState: JsonValue | undefined) => () => void) | undefined
+  /** Runs instead of the handler when an answer came too late. */
+  readonly late?: ((given: Given) => unknown) | undefined
   /** What the handler came to, as the method's result. */
   readonly toResult: (value: unknown) => unknown
   /** Told of a pause that ends without a result. */
@@ -99,17 +105,19 @@ export class Rounds {
     if (call.state === undefined) return await this.first(call, digest, work, await this.ledger.prunedUpTo())
     const paused = this.opened(call.state, call.principal, digest)
     const { pause, expiresAt } = paused
-    if (await this.ledger.isClaimed(pause))
-      return (await this.ledger.outcomeOf(pause, call.signal)) ?? (await this.unknown(call, work, paused))
+    const outcomeOf = (): Promise<PauseOutcome | undefined> => this.ledger.outcomeOf(pause, call.signal)
+    if (await this.ledger.isClaimed(pause)) return await this.again(call, work, paused, outcomeOf)
     const prunedUpTo = await this.ledger.prunedUpTo()
     if (expiresAt <= Math.max(this.clock.now(), prunedUpTo))
       return await this.first(call, digest, work, prunedUpTo, paused)
     const step = this.answered(call, paused)
-    if (step.kind === 'asking') return await this.paused(work, step, paused)
+    if (step.kind === 'asking') return await this.paused(call, work, step, paused)
+    let isFirst = false
     const finish = async (): Promise<PauseOutcome> => {
+      isFirst = true
       if (step.kind === 'known') return await this.finish(call, digest, work, prunedUpTo, step.known)
       try {
-        const takenUp = await this.takenUp(work, paused)
+        const takenUp = await this.takenUp(call, work, paused)
         if (takenUp !== undefined) return takenUp
       } catch (error) {
         return errorOutcome(error)
@@ -117,14 +125,39 @@ export class Rounds {
       await this.tell(work, step, paused)
       return step
     }
-    return (
-      (await this.ledger.redeem(pause, expiresAt, finish, call.signal)) ??
-      (await this.unknown(call, work, paused))
-    )
+    if (this.ledger.isRunning(pause)) return await this.again(call, work, paused, outcomeOf)
+    const outcome = await this.ledger.redeem(pause, expiresAt, finish, call.signal)
+    // Another process may have been the first.
+    if (outcome !== undefined && (isFirst || !waitsStill(outcome))) return outcome
+    return await this.unknown(call, work, paused)
+  }
+
+  /** The same answer once more: what the first came to, or how that stands now. */
+  private async again(
+    call: PausableCall,
+    work: PausableWork,
+    paused: PausedState,
+    outcomeOf: () => Promise<PauseOutcome | undefined>,
+  ): Promise<PauseOutcome> {
+    const leave = work.joined?.(paused.requestState)
+    try {
+      const isFresh = this.ledger.isRunning(paused.pause)
+      const outcome = await outcomeOf()
+      const holds = outcome !== undefined && (!waitsStill(outcome) || (isFresh && outcome.open === 'told'))
+      return holds ? outcome : await this.takingOver(leave, this.unknown(call, work, paused))
+    } finally {
+      leave?.()
+    }
+  }
+
+  // Whoever takes up counts by itself, and would count twice until it has ended.
+  private takingOver<T>(leave: (() => void) | undefined, begun: Promise<T>): Promise<T> {
+    leave?.()
+    return begun
   }
 
   private async unknown(call: PausableCall, work: PausableWork, paused: PausedState): Promise<PauseOutcome> {
-    const takenUp = await this.takenUp(work, paused)
+    const takenUp = await this.takenUp(call, work, paused)
     if (takenUp !== undefined) return takenUp
     const ended = endedUnknown(call.name)
     // Whoever runs still comes to a result of their own.
@@ -134,12 +167,12 @@ export class Rounds {
 
   /** What the work takes up instead, if it can. */
   private async takenUp(
-    { takeUp, toResult }: PausableWork,
+    call: PausableCall,
+    work: PausableWork,
     { requestState }: Pick<Known, 'requestState'>,
   ): Promise<PauseOutcome | undefined> {
-    if (takeUp === undefined) return undefined
-    const value = await takeUp({ inputResponses: NO_RESPONSES, requestState })
-    return { kind: 'result', result: toResult(value) as JsonValue }
+    if (work.takeUp === undefined) return undefined
+    return toOutcome(call, work, await work.takeUp({ inputResponses: NO_RESPONSES, requestState }))
   }
 
   /** The client is told what became of its call whatever comes of this. */
@@ -173,14 +206,15 @@ export class Rounds {
   ): Promise<PauseOutcome> {
     let next: JsonValue | undefined
     try {
-      let step = await this.run(call, work, NOTHING_KNOWN)
+      let step = await this.ranLate(call, work, expired)
+      step ??= await this.run(call, work, NOTHING_KNOWN)
       if (call.acceptUnasked && call.state === undefined) step = await this.runAhead(call, work, step)
       if (step.kind !== 'asking') return step
       next = step.requestState
       const [asked] = step.asked
       const notes =
         expired === undefined || asked === undefined ? step.notes : new Map([[asked.id, TOO_LATE]])
-      return await this.paused(work, { ...step, notes }, this.newPause(call, digest, prunedUpTo))
+      return await this.paused(call, work, { ...step, notes }, this.newPause(call, digest, prunedUpTo))
     } finally {
       if (expired !== undefined) await this.tell(work, endedLate(call.name), expired, next)
     }
@@ -230,7 +264,9 @@ export class Rounds {
     try {
       const step = await this.run(call, work, known)
       const outcome =
-        step.kind === 'asking' ? await this.paused(work, step, this.newPause(call, digest, prunedUpTo)) : step
+        step.kind === 'asking'
+          ? await this.paused(call, work, step, this.newPause(call, digest, prunedUpTo))
+          : step
       return JSON.parse(JSON.stringify(outcome)) as PauseOutcome
     } catch (error) {
       return errorOutcome(error)
@@ -241,7 +277,34 @@ export class Rounds {
     const inputResponses = Object.freeze(
       Object.assign(Object.create(null) as object, Object.fromEntries(known.answers)),
     ) as InputResponses
-    const value = await work.run({ inputResponses, requestState: known.requestState })
+    return await this.came(
+      call,
+      work,
+      known,
+      inputResponses,
+      await work.run({ inputResponses, requestState: known.requestState }),
+    )
+  }
+
+  /** What runs in place of a handler whose question was answered too late, if it does. */
+  private async ranLate(
+    call: PausableCall,
+    work: PausableWork,
+    expired: PausedState | undefined,
+  ): Promise<PauseOutcome | Asking | undefined> {
+    if (expired === undefined || work.late === undefined) return undefined
+    const { requestState } = expired
+    const value = await work.late({ inputResponses: NO_RESPONSES, requestState })
+    return value === undefined ? undefined : await this.came(call, work, NOTHING_KNOWN, NO_RESPONSES, value)
+  }
+
+  private async came(
+    call: PausableCall,
+    work: PausableWork,
+    known: Known,
+    inputResponses: InputResponses,
+    value: unknown,
+  ): Promise<PauseOutcome | Asking> {
     if (isInputRequired(value)) {
       const step = asking(call, value, known, faultsNoted(inputResponses))
       if (step.kind === 'ended') await this.tell(work, step, known, value.requestState)
@@ -249,7 +312,7 @@ export class Rounds {
     }
     if (isInputRequiredResult(value))
       throw new TypeError('return what inputRequired() of @handraise/mcp gives, whose state is sealed')
-    return { kind: 'result', result: work.toResult(value) as JsonValue }
+    return toOutcome(call, work, value)
   }
 
   private newPause({ principal }: PausableCall, digest: string, prunedUpTo: number): Pause {
@@ -263,12 +326,17 @@ export class Rounds {
     }
   }
 
-  private async paused(work: PausableWork, step: Asking, pause: Pause): Promise<PauseOutcome> {
+  private async paused(
+    call: PausableCall,
+    work: PausableWork,
+    step: Asking,
+    pause: Pause,
+  ): Promise<PauseOutcome> {
     try {
       return this.sealed(step, pause)
     } catch (error) {
       // Too large to be carried.
-      const takenUp = error instanceof RangeError ? await this.takenUp(work, step) : undefined
+      const takenUp = error instanceof RangeError ? await this.takenUp(call, work, step) : undefined
       if (takenUp === undefined) throw error
       return takenUp
     }
@@ -289,6 +357,16 @@ export class Rounds {
     }
     return { kind: 'result', result: result as unknown as JsonValue }
   }
+}
+
+function toOutcome({ signal }: PausableCall, work: PausableWork, value: unknown): PauseOutcome {
+  const result = work.toResult(value) as JsonValue
+  const isOpen = work.takeUp !== undefined && work.isOpen?.(value) === true
+  return { kind: 'result', result, ...(isOpen ? { open: signal.aborted ? 'left' : 'told' } : {}) }
+}
+
+function waitsStill(outcome: PauseOutcome): outcome is Extract<PauseOutcome, { kind: 'result' }> {
+  return outcome.kind === 'result' && outcome.open !== undefined
 }
 
 /** What a handler asks for, unless the person answered that already. */
