@@ -1,0 +1,73 @@
+/** What each code says of a call. */
+const MESSAGE = {
+  /** Nothing of the call was done: the database could not be reached, or took too long, as often as it was tried. */
+  DATABASE_UNREACHABLE: 'the database could not be reached; nothing was done, so it may be tried again',
+  /** The connection was lost while the call was under way, and what became of it could not be found out. */
+  WRITE_UNKNOWN:
+    'the database was lost while it wrote, and could not be asked again; the call may have been carried out or not, so ask for the request before you repeat it',
+  /** The database refused the call, and nothing of it was done. */
+  DATABASE_REFUSED: 'the database refused it; nothing was done',
+} as const
+
+export type PostgresStoreErrorCode = keyof typeof MESSAGE
+
+const BRAND = Symbol.for('handraise.PostgresStoreError')
+
+/** What the database did to a call. `cause` is what `pg` said. */
+export class PostgresStoreError extends Error {
+  override readonly name = 'PostgresStoreError'
+  readonly code: PostgresStoreErrorCode
+
+  constructor(code: PostgresStoreErrorCode, cause: unknown) {
+    super(`${MESSAGE[code]}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.code = code
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  /** True of an error of this class, whichever copy of the package made it. */
+  static isInstance(value: unknown): value is PostgresStoreError {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+}
+
+/** What a statement came to that failed. */
+export type Failure =
+  /** It was never sent, or was taken back: nothing was done, and it may go better next time. */
+  | 'notDone'
+  /** It was sent, and no answer came. */
+  | 'unknown'
+  /** It was taken back, and would be again. */
+  | 'refused'
+
+/** A connection that could not be made. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected'
+}
+
+/** A connection that was lost, or given up, while a statement ran. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+// Of the codes of SQL: what another attempt may find otherwise. A statement that ran too long, waited too long for a
+// lock or met another transaction; a server without room; one that became a standby.
+const PASSING = /^(?:57014|55P03|40001|40P01|53[0-9A-Z]{3}|25006)$/u
+// The server ended the connection, perhaps after the commit.
+const ENDED = /^(?:57P0\d|08[0-9A-Z]{3})$/u
+
+/** Undefined for what is no failure of the database. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof ConnectionLost) return 'unknown'
+  const connecting = error instanceof NotConnected
+  const code = sqlStateOf(connecting ? error.cause : error)
+  if (code === undefined) return connecting ? 'notDone' : undefined
+  if (ENDED.test(code)) return connecting ? 'notDone' : 'unknown'
+  return PASSING.test(code) ? 'notDone' : 'refused'
+}
+
+/** The five letters and digits by which PostgreSQL says what was wrong. */
+export function sqlStateOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error) || !('severity' in error))
+    return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

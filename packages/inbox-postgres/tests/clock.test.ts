@@ -1,0 +1,93 @@
+import { Inbox } from '@handraise/inbox'
+import { openPostgresStore } from '@handraise/inbox-postgres'
+import { systemClock, type Clock } from '@handraise/user-questions'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { makeSchema } from './harness.ts'
+import { opening, settling } from './samples.ts'
+
+const TEN_MINUTES = 600_000
+
+let place: Awaited<ReturnType<typeof makeSchema>>
+const inboxes: Inbox[] = []
+
+beforeEach(async () => {
+  place = await makeSchema()
+})
+afterEach(async () => {
+  await Promise.all(inboxes.splice(0).map(inbox => inbox.close()))
+  await place.remove()
+})
+
+/** A host whose clock is so far ahead. */
+async function startHost(aheadMs: number): Promise<{ inbox: Inbox; now: () => number }> {
+  const now = (): number => Date.now() + aheadMs
+  const clock: Clock = { now, after: (ms, run) => systemClock.after(ms, run) }
+  const { url, schema } = place
+  const store = await openPostgresStore({ url, schema, now, pollMs: 50 })
+  const inbox = new Inbox({ store, clock })
+  await inbox.start()
+  inboxes.push(inbox)
+  return { inbox, now }
+}
+
+const question = { kind: 'sample', payload: 'Which one?' }
+
+test.each([
+  ['ahead', TEN_MINUTES],
+  ['behind', -TEN_MINUTES],
+])('a host whose clock is ten minutes %s settles nothing early, and nothing late', async (_, aheadMs) => {
+  const right = await startHost(0)
+  const far = await right.inbox.open({ ...question, key: 'far', deadlineAt: right.now() + 60_000 })
+  const wrong = await startHost(aheadMs)
+  const late = await right.inbox.open({ ...question, key: 'late', deadlineAt: right.now() + 300 })
+  const own = await wrong.inbox.open({ ...question, key: 'own', deadlineAt: wrong.now() + 300 })
+  const ownFar = await wrong.inbox.open({ ...question, key: 'own far', deadlineAt: wrong.now() + 60_000 })
+  for (const { inbox } of [right, wrong]) {
+    for (const { request } of [late, own])
+      expect((await inbox.wait(request.id)).settlement.outcome).toBe('timedOut')
+    for (const { request } of [far, ownFar]) expect((await inbox.get(request.id)).settlement).toBeUndefined()
+  }
+  // Each shows what is left by its own clock.
+  const left = (await wrong.inbox.get(far.request.id)).deadlineAt ?? 0
+  expect(left - wrong.now()).toBeGreaterThan(30_000)
+  expect(left - wrong.now()).toBeLessThan(61_000)
+  expect((await wrong.inbox.get(ownFar.request.id)).deadlineAt).toBe(ownFar.request.deadlineAt)
+})
+
+test.each([
+  ['ahead', TEN_MINUTES],
+  ['behind', -TEN_MINUTES],
+])(
+  'a host whose clock is ten minutes %s takes nobody for gone, and is taken by nobody',
+  async (_, aheadMs) => {
+    const right = await startHost(0)
+    const wrong = await startHost(aheadMs)
+    const asked = await Promise.all([right, wrong].map(({ inbox }) => inbox.open(question)))
+    const third = await startHost(0)
+    for (const { inbox } of [right, wrong, third])
+      expect(await inbox.goneHosts([right.inbox.hostId, wrong.inbox.hostId])).toEqual([])
+    for (const { request } of asked) expect((await third.inbox.get(request.id)).settlement).toBeUndefined()
+  },
+)
+
+test('a clock that is put right is followed', async () => {
+  const { url, schema } = place
+  let aheadMs = TEN_MINUTES
+  const now = (): number => Date.now() + aheadMs
+  const store = await openPostgresStore({ url, schema, now, pollMs: 20 })
+  await store.open(opening('a', { deadlineAt: now() + 60_000 }))
+  expect(await store.due(now() + 50_000, 10)).toEqual([])
+  aheadMs = 0
+  await vi.waitFor(async () =>
+    expect(Math.abs(((await store.nextDeadline()) ?? 0) - now() - 60_000)).toBeLessThan(5_000),
+  )
+  expect(await store.due(now() + 50_000, 10)).toEqual([])
+  expect(await store.due(now() + 70_000, 10)).toEqual(['a'])
+  expect(await store.settle({ ...settling('a'), ifDueAt: now() + 50_000 })).toMatchObject({
+    status: 'notDue',
+  })
+  expect(await store.settle({ ...settling('a'), ifDueAt: now() + 70_000 })).toMatchObject({
+    status: 'settled',
+  })
+  await store.close()
+})

@@ -1,0 +1,58 @@
+import { askForCall, type AdaptedCall, type AdapterOptions } from '../adapter.ts'
+import { askUserTool as neutralTool, type Asker } from '../tool.ts'
+import {
+  answeredInput,
+  questionInputSchema,
+  toArguments,
+  withPreviews,
+  type PreviewFormat,
+  type QuestionInput,
+} from './question-input.ts'
+
+export interface QuestionOptions<Call> extends AdapterOptions<Call> {
+  /** The `toolConfig.askUserQuestion.previewFormat` of the query. Default `markdown`, as there. */
+  readonly previewFormat?: PreviewFormat | undefined
+}
+
+/** What came of a call of `AskUserQuestion`: the input with the answers, or the text for the model. */
+export type Asked =
+  | { readonly updatedInput: Record<string, unknown> }
+  | {
+      readonly updatedInput?: undefined
+      readonly message: string
+      /** The person stopped the turn. */
+      readonly stop: boolean
+    }
+
+/** Answers calls of Claude's own `AskUserQuestion`. Rejects with the reason of the signal alone. */
+export function questionAsker<Call>(
+  asker: Asker,
+  { previewFormat = 'markdown', ...options }: QuestionOptions<Call>,
+): (raw: unknown, call: AdaptedCall<Call>) => Promise<Asked> {
+  // The arguments of the tool hold no previews: they are put back on the way out.
+  const inputs = new Map<string | undefined, QuestionInput>()
+  const withPreviewsOfCall: Asker = {
+    ask(request) {
+      const input = inputs.get(request.key)
+      if (input === undefined) return asker.ask(request)
+      return asker.ask({ ...request, questions: withPreviews(request.questions, input, previewFormat) })
+    },
+  }
+  const neutral = neutralTool(withPreviewsOfCall, options.onRefusedChild)
+  return async (raw, call) => {
+    const { data: input } = questionInputSchema.safeParse(raw)
+    if (input !== undefined) inputs.set(call.callId, input)
+    try {
+      const args = input === undefined ? raw : toArguments(input)
+      const result = await askForCall(neutral, args, call, options)
+      if (result.isError) return { message: result.content, stop: result.error.code === 'ASK_INTERRUPTED' }
+      const updatedInput = input && answeredInput(input, result.value)
+      return updatedInput === undefined
+        ? { message: 'the user skipped every question; nothing was chosen', stop: false }
+        : { updatedInput }
+    } finally {
+      // The same call may have come again meanwhile.
+      if (inputs.get(call.callId) === input) inputs.delete(call.callId)
+    }
+  }
+}

@@ -1,0 +1,8 @@
+export type { AdapterOptions } from '../adapter.ts'
+export type { ApprovalOptions, ToolCallToApprove } from '../approve-call.ts'
+export type { Approver, ApproverOutcome, ApproverRequest, ApproverSubject } from '../approver.ts'
+export { approveTools } from './approvals.ts'
+export type { QuestionOptions } from './ask-questions.ts'
+export { canUseTool, type CanUseToolOptions, type ClaudeAgentCall } from './can-use-tool.ts'
+export { deferQuestions, type DeferOptions, type HookCall } from './defer-questions.ts'
+export { askUserServer, type McpCall } from './server.ts'

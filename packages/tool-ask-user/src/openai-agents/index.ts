@@ -1,0 +1,5 @@
+export type { AdapterOptions } from '../adapter.ts'
+export type { ApprovalOptions, ToolCallToApprove } from '../approve-call.ts'
+export type { Approver, ApproverOutcome, ApproverRequest, ApproverSubject } from '../approver.ts'
+export { answerInterruptions } from './approvals.ts'
+export { askUserTool, type OpenAiAgentsCall, type OpenAiAgentsToolOptions } from './tool.ts'
