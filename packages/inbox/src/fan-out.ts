@@ -256,7 +256,11 @@ export function toAnswer({ settlement }: SettledRequest): AskUserQuestionAnswer 
     case 'aborted':
       throw new UserQuestionError('ASK_ABORTED', { reason })
     case 'cancelled':
-      throw new UserQuestionError('ASK_CANCELLED', { reason, answers })
+      throw new UserQuestionError('ASK_CANCELLED', {
+        reason,
+        answers,
+        ...(by === 'policy' ? { by } : {}),
+      })
     case 'interrupted':
       throw new UserQuestionError('ASK_INTERRUPTED', { reason, answers })
   }

@@ -1,6 +1,5 @@
 import {
   InboxError,
-  isSettled,
   QUESTIONS,
   questionsKind,
   toQuestionsPayload,
@@ -51,11 +50,14 @@ export async function adoptResolved(inbox: Inbox, prompt: OpenPrompt, item: Thre
   const settledAt = item.postedAt ?? inbox.clock.now()
   const settlement = readEnding(resolved.handraise) ?? settlementIn(prompt, resolved, item.id, settledAt)
   if (settlement === undefined) return
-  const adopted = await adoptPrompt(inbox, prompt)
-  if (!('request' in adopted) || isSettled(adopted.request)) return
+  const { origin } = prompt
+  if (origin !== undefined && (await inbox.store.get(origin.id)) !== undefined) return
   // As it was: not every ending is one that could be commanded.
-  await inbox.store.settle({ id: adopted.request.id, settlement, digest: `thread ${item.id}` })
-  await inbox.caughtUp()
+  await inbox.adopt(openingOf(prompt), settlement).catch((error: unknown) => {
+    const isUseless =
+      InboxError.isInstance(error) && (error.code === 'KEY_CONFLICT' || error.code === 'BAD_REQUEST')
+    if (!isUseless) throw error
+  })
 }
 
 function openingOf({ origin, promptId, questions }: OpenPrompt): OpenOptions {
@@ -68,13 +70,19 @@ function openingOf({ origin, promptId, questions }: OpenPrompt): OpenOptions {
 
 /** The questions of a prompt of another implementation, with ids that only we know. */
 function madeUpQuestions(questions: OpenPrompt['questions']): Question[] {
-  return questions.map(({ question, multiSelect, options = [] }, index) => ({
+  return questions.map(({ question, detail, multiSelect, options }, index) => ({
     id: `q${index + 1}`,
     question,
+    ...(typeof detail === 'string' ? { detail } : {}),
     ...(multiSelect === true ? { multiSelect } : {}),
-    ...(options.length === 0
+    ...((options ?? []).length === 0
       ? {}
-      : { options: options.map(({ label, description }) => ({ label, description })) }),
+      : {
+          options: (options ?? []).map(({ label, description }) => ({
+            label,
+            ...(typeof description === 'string' ? { description } : {}),
+          })),
+        }),
   }))
 }
 

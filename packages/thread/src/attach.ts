@@ -56,15 +56,25 @@ export async function attachThread(ctx: Context, options: ThreadOptions): Promis
   })
   const stops: (() => void)[] = []
   let isOver = false
+  // What cannot be ended keeps nothing else from ending.
+  const end = (stop: () => unknown): void => {
+    try {
+      const ending = stop()
+      if (ending instanceof Promise) ending.catch(report)
+    } catch (error) {
+      report(error)
+    }
+  }
   const started = (stop: () => void): void => {
-    if (isOver) stop()
+    if (isOver) end(stop)
     else stops.push(stop)
   }
   const dispose = ctx.effect(
     () => async () => {
       isOver = true
-      for (const stop of stops) stop()
-      await loop.stop()
+      const stopping = loop.stop()
+      for (const stop of stops) end(stop)
+      await stopping
     },
     'attachThread()',
   )

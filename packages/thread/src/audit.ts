@@ -6,6 +6,9 @@ import type { OpenPrompt } from './open-prompts.ts'
 import { toEnding } from './origin.ts'
 import { toThreadAnswer } from './structured-answers.ts'
 
+/** How long what an item says may be; the answers in full are in its metadata. */
+const MOST_CHARACTERS = 200
+
 /** The item that says how the prompt ended: what the agent was given, or why it was given no answer. */
 export function toAuditDraft(
   prompt: OpenPrompt,
@@ -19,7 +22,7 @@ export function toAuditDraft(
   if (outcome === 'answered' || (outcome === 'timedOut' && answersOf(answer).length > 0)) {
     const answers = answersIn(prompt, request, questions)
     const by = outcome === 'timedOut' ? ' by default' : ''
-    return resolution(prompt, `✓ Answered${by}: ${summaryOf(answers)}`, {
+    return resolution(prompt, cut(`✓ Answered${by}: ${summaryOf(answers)}`), {
       prompt_state: 'answered',
       answers,
       handraise,
@@ -30,11 +33,17 @@ export function toAuditDraft(
 
 /** The item that says that the prompt has ended without an answer. */
 export function toCancelledDraft(prompt: OpenPrompt, reason: string, handraise?: object): ThreadDraft {
-  return resolution(prompt, `✗ Cancelled: ${visibleLine(reason)}`, {
+  return resolution(prompt, cut(`✗ Cancelled: ${visibleLine(reason)}`), {
     prompt_state: 'cancelled',
     reason,
     handraise,
   })
+}
+
+// A chat takes messages of some length, and what cannot be posted keeps everything else from being asked.
+function cut(text: string): string {
+  const characters = Array.from(text)
+  return characters.length <= MOST_CHARACTERS ? text : `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…`
 }
 
 type Ending = { readonly handraise: object | undefined } & (

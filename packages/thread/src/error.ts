@@ -14,6 +14,8 @@ export interface ThreadErrorDetails {
   }
   /** The store delivered what is no item; it was skipped. */
   BAD_ITEM: { readonly threadId: string; readonly issues: readonly Issue[] }
+  /** A function of the host gave what is neither true nor false; it counts as false. */
+  BAD_OPTION: { readonly threadId: string; readonly option: 'takes' | 'mayAnswer'; readonly given: string }
   /** The cursor was not given by this thread. */
   BAD_CURSOR: { readonly cursor: string }
 }
@@ -29,6 +31,8 @@ const MESSAGE: { readonly [C in ThreadErrorCode]: (details: ThreadErrorDetails[C
     `${call} of the store of the thread ${JSON.stringify(threadId)} failed: ${fault}; it is tried again`,
   BAD_ITEM: ({ threadId, issues }) =>
     `an item of the thread ${JSON.stringify(threadId)} was skipped: ${describeIssues(issues)}`,
+  BAD_OPTION: ({ threadId, option, given }) =>
+    `${option} of the thread ${JSON.stringify(threadId)} gave no boolean but ${given}, which counts as false; it must not be asynchronous`,
   BAD_CURSOR: ({ cursor }) =>
     `the cursor ${JSON.stringify(cursor)} is not of this thread; read it from its beginning`,
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { watch, type FSWatcher } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { ThreadError } from './error.ts'
@@ -15,6 +16,7 @@ export interface FileThreadOptions {
 }
 
 const NEWLINE = 0x0a
+const NAME_BYTES = 4_096
 const CHUNK_BYTES = 64 * 1024
 /** A line that is longer is no item. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -25,7 +27,7 @@ const storedSchema = threadItemSchema.omit({ position: true })
 /**
  * A thread in a file of JSON lines, for several processes of one machine. Each item is written at once, between two line
  * breaks, and is on the disk when its post resolves: what was torn by a crash damages nothing but itself and is skipped, as
- * is whatever else is no item. Cursors and positions are offsets in bytes.
+ * is whatever else is no item. Positions are offsets in bytes; a cursor is one as well, and names the file by its first line.
  */
 export class FileThread implements ThreadStore {
   readonly self: string
@@ -52,7 +54,8 @@ export class FileThread implements ThreadStore {
       const { size } = await handle.stat()
       // In one piece, so that another process cannot write in between.
       const { bytesWritten } = await handle.write(line)
-      if (bytesWritten < line.length) throw new Error('the item was not written in full')
+      // Without its last line break it is there all the same.
+      if (bytesWritten < line.length - 1) throw new Error('the item was not written in full')
       await handle.sync()
       return await this.find(handle, size, item.id)
     } finally {
@@ -65,19 +68,24 @@ export class FileThread implements ThreadStore {
     return this.post({ content: [{ type: 'text', text }], metadata })
   }
 
-  /** Rejects with `BAD_CURSOR` for one that is not of this file. */
+  /** Rejects with `BAD_CURSOR` for one that is not of this file: it was cut, or another one was put in its place. */
   async since(cursor: string | undefined, limit = LIMIT): Promise<ThreadPage> {
-    const from = cursor === undefined ? 0 : Number(cursor)
     const handle = await this.openToRead()
     if (handle === undefined) {
-      if (from !== 0) throw new ThreadError('BAD_CURSOR', { cursor: String(cursor) })
+      if (readCursor(cursor).from !== 0) throw new ThreadError('BAD_CURSOR', { cursor: String(cursor) })
       return { items: [], cursor: '0', more: false }
     }
     try {
       const { size } = await handle.stat()
+      const name = await nameOf(handle)
+      const { from, name: of } = readCursor(cursor)
       const isOffset = Number.isSafeInteger(from) && from >= 0 && from <= size
-      if (!isOffset) throw new ThreadError('BAD_CURSOR', { cursor: String(cursor) })
-      return await readPage(handle, from, limit)
+      // Before the first line there is nothing to tell one file from another.
+      const isOfThis = of === name || from === 0
+      if (!isOffset || !isOfThis) throw new ThreadError('BAD_CURSOR', { cursor: String(cursor) })
+      const page = await readPage(handle, from, limit)
+      // Nothing was read yet of a file whose first line has not ended.
+      return { ...page, cursor: name === undefined ? '0' : `${page.cursor}@${name}` }
     } finally {
       await handle.close()
     }
@@ -137,7 +145,24 @@ export class FileThread implements ThreadStore {
   }
 }
 
-/** The lines that have an end, from an offset on. */
+function readCursor(cursor = '0'): { from: number; name: string | undefined } {
+  const [from, name] = cursor.split('@')
+  return { from: from === '' ? Number.NaN : Number(from), name }
+}
+
+/** What tells a file from another one: its first line, which names an item. Undefined before there is one. */
+async function nameOf(handle: FileHandle): Promise<string | undefined> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(NAME_BYTES), 0, NAME_BYTES, 0)
+  const start = buffer.subarray(0, bytesRead).findIndex(byte => byte !== NEWLINE)
+  if (start < 0) return undefined
+  const end = buffer.indexOf(NEWLINE, start)
+  const isWhole = (end >= 0 && end < bytesRead) || bytesRead === NAME_BYTES
+  if (!isWhole) return undefined
+  const line = buffer.subarray(start, end >= 0 && end < bytesRead ? end : bytesRead)
+  return createHash('sha256').update(line).digest('base64url').slice(0, 16)
+}
+
+/** The lines from an offset on; the last one counts without an end where it is an item. */
 async function readPage(handle: FileHandle, from: number, limit: number): Promise<ThreadPage> {
   const items: ThreadItem[] = []
   let start = from
@@ -154,7 +179,12 @@ async function readPage(handle: FileHandle, from: number, limit: number): Promis
       if (item !== undefined) items.push(item)
       if (items.length >= limit) return { items, cursor: String(start), more: true }
     }
-    if (bytesRead === 0) return { items, cursor: String(start), more: false }
+    if (bytesRead === 0) {
+      // No part of an item is one: what comes after it can only be its line break.
+      const last = toItem(rest.toString('utf8'), start)
+      if (last === undefined) return { items, cursor: String(start), more: false }
+      return { items: [...items, last], cursor: String(start + rest.length), more: false }
+    }
     if (rest.length > MOST_BYTES) {
       start += rest.length
       rest = Buffer.alloc(0)

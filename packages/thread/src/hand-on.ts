@@ -16,6 +16,8 @@ export type UnansweringReason =
   | 'command'
   /** It is one text to several questions, which are asked one by one from then on. */
   | 'several'
+  /** It answers a question that is not asked: one that is over, or that was answered before. */
+  | 'other-question'
   /** The question had been decided. */
   | 'already-settled'
   /** It breaks the rules of the question, such as too few choices. */

@@ -41,9 +41,11 @@ export type PromptKind = (typeof PROMPT_KINDS)[number]
 
 export const promptQuestionSchema = z.looseObject({
   question: z.string(),
-  multiSelect: z.boolean().optional(),
+  /** What else is shown with it, such as the rest of what an approval allows. */
+  detail: z.string().nullish(),
+  multiSelect: z.boolean().nullish(),
   /** Absent or empty: free text. */
-  options: z.array(z.looseObject({ label: z.string(), description: z.string().optional() })).optional(),
+  options: z.array(z.looseObject({ label: z.string(), description: z.string().nullish() })).nullish(),
 })
 
 export type PromptQuestion = z.infer<typeof promptQuestionSchema>
@@ -95,13 +97,13 @@ export const promptResolvedSchema = z.looseObject({
       ...ended,
       prompt_state: z.literal('answered'),
       answers: z.array(threadAnswerSchema),
-      reason: z.never().optional(),
+      reason: z.null().optional(),
     }),
     z.looseObject({
       ...ended,
       prompt_state: z.literal('cancelled'),
       reason: z.string(),
-      answers: z.never().optional(),
+      answers: z.null().optional(),
     }),
   ]),
   handraise: z.unknown().optional(),
@@ -109,8 +111,14 @@ export const promptResolvedSchema = z.looseObject({
 
 export type PromptResolved = z.infer<typeof promptResolvedSchema>
 
-/** `metadata` of an item that answers in full: one entry for each question (seed 004, "Structured answers"). */
-export const threadAnswersSchema = z.looseObject({ answers: z.array(threadAnswerSchema) })
+/**
+ * `metadata` of an item that answers in full: one entry for each question (seed 004, "Structured answers"). `prompt_id` says
+ * to which prompt, so that a card of an earlier one with the same question answers nothing.
+ */
+export const threadAnswersSchema = z.looseObject({
+  answers: z.array(threadAnswerSchema),
+  prompt_id: z.string().nullish(),
+})
 
 export type ThreadAnswers = z.infer<typeof threadAnswersSchema>
 

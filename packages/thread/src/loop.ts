@@ -1,24 +1,20 @@
 import { InboxError, isSettled, type Inbox, type InboxRequest, type InboxSurface } from '@handraise/inbox'
-import {
-  UserQuestionError,
-  type Answer,
-  type Clock,
-  type UserQuestionProvider,
-} from '@handraise/user-questions/types'
+import { UserQuestionError, type Clock, type UserQuestionProvider } from '@handraise/user-questions/types'
 import { adoptPrompt, adoptResolved } from './adoption.ts'
 import { toAuditDraft, toCancelledDraft } from './audit.ts'
 import { ThreadError } from './error.ts'
 import { HandOn, type MessageHandler } from './hand-on.ts'
 import type { ThreadDraft, ThreadItem } from './items.ts'
-import { OpenPrompts, type OpenPrompt } from './open-prompts.ts'
+import { OpenPrompts, type OpenPrompt, type OpenPromptsState } from './open-prompts.ts'
 import { askedOf, promptIdOf, toPromptDraft } from './prompt.ts'
 import type { SeveralPolicy } from './read-reply.ts'
 import { ReadingPlace } from './reading-place.ts'
 import { Replies } from './replies.ts'
 import { SeenItems } from './seen-items.ts'
 import { ThreadCalls } from './thread-calls.ts'
-import { scanThread } from './thread-scan.ts'
+import { isWithin, scanThread, type ResolvedSpan } from './thread-scan.ts'
 import type { ThreadStore } from './thread-store.ts'
+import { isTrue } from './verdict.ts'
 import { MOST_TRIES, WaitingRequests } from './waiting-requests.ts'
 
 export interface ThreadLoopOptions {
@@ -35,6 +31,10 @@ export interface ThreadLoopOptions {
   readonly report: (error: unknown) => void
 }
 
+/** Looked at even if nothing tells that there is more, in milliseconds. */
+const POLL_MS = 60_000
+/** How long the end waits for a post that is on its way, in milliseconds. */
+const STOP_WITHIN_MS = 5_000
 /** How long to wait with the next try, in milliseconds; the last holds for all that follow. */
 const RETRIES_MS = [250, 1_000, 4_000, 16_000, 30_000]
 const SUPERSEDED = 'a second question superseded it'
@@ -71,6 +71,11 @@ export class ThreadLoop {
   private running = false
   private again = false
   private failures = 0
+  /** How often in a row the store failed while something was to be posted. */
+  private undelivered = 0
+  /** What was open in a thread that another one was put in place of. */
+  private lost: OpenPromptsState | undefined
+  private spans: readonly ResolvedSpan[] = []
   /** Nothing is posted before, in milliseconds since the Unix epoch. */
   private retryAt = 0
   private isUnreadable = false
@@ -92,8 +97,6 @@ export class ThreadLoop {
   /** Rejects with `THREAD_IN_USE`. */
   async claim(): Promise<void> {
     await this.place.claim()
-    // Disposed meanwhile: nobody else gives it free.
-    if (this.stopped) await this.place.release()
   }
 
   follow(): () => void {
@@ -127,7 +130,7 @@ export class ThreadLoop {
         const request = await inbox.get(id)
         if (!this.takes(request)) throw notShown('it is not for this thread')
         if (this.askedOf(request) === undefined) throw notShown('it cannot be put as a prompt of a thread')
-        const asking = this.waiting.ask(id, signal, Math.min(this.failures, MOST_TRIES - 1))
+        const asking = this.waiting.ask(id, signal, this.failuresBefore())
         // Whoever asks now is not to wait as long as those who have been told that it fails.
         if (this.failures >= MOST_TRIES) this.retryAt = 0
         this.wake()
@@ -140,13 +143,24 @@ export class ThreadLoop {
     this.wake()
   }
 
-  /** Posts nothing any more, and gives the thread free. */
+  /**
+   * Posts nothing any more, and gives the thread free. A post that is on its way is waited for, up to 5 seconds; one that
+   * takes longer keeps neither the caller nor the process, but the thread until it has ended.
+   */
   async stop(): Promise<void> {
     if (this.stopped) return
     this.end()
-    await this.place.release().catch((error: unknown) => {
+    this.calls.callOff('since')
+    const released = this.place.release(this.calls.posted()).catch((error: unknown) => {
       if (!isClosed(error)) this.options.report(error)
     })
+    let disarm = (): void => {}
+    const late = new Promise<void>(resolve => {
+      disarm = this.options.clock.after(STOP_WITHIN_MS, resolve)
+    })
+    await Promise.race([released, late])
+    disarm()
+    this.calls.callOff('post')
   }
 
   private end(): void {
@@ -168,7 +182,7 @@ export class ThreadLoop {
       this.again = false
       try {
         await this.pass()
-        if (this.retryAt <= this.now()) this.failures = 0
+        if (this.retryAt <= this.now()) this.succeeded()
       } catch (error) {
         this.fail(error)
       }
@@ -180,8 +194,9 @@ export class ThreadLoop {
 
   private arm(): void {
     const now = this.now()
-    const at = Math.min(this.retryAt > now ? this.retryAt : Infinity, this.waiting.nextRetryAfter(now))
-    if (at < Infinity && !this.stopped) this.callOff = this.options.clock.after(at - now, () => this.wake())
+    const retryAt = this.retryAt > now ? this.retryAt : Infinity
+    const at = Math.min(retryAt, this.waiting.nextRetryAfter(now), now + POLL_MS)
+    if (!this.stopped) this.callOff = this.options.clock.after(at - now, () => this.wake())
   }
 
   private now(): number {
@@ -195,6 +210,7 @@ export class ThreadLoop {
     this.options.report(error)
     if (ThreadError.isInstance(error) && error.code === 'THREAD_TAKEN') {
       this.end()
+      this.place.forget()
       this.waiting.end(error)
       return
     }
@@ -205,7 +221,26 @@ export class ThreadLoop {
     }
     this.failures += 1
     this.retryAt = this.now() + delayAfter(this.failures)
+    // Only the thread itself can keep a question from being posted, and only one whose turn it would be.
+    if (!ThreadError.isInstance(error) || error.code !== 'STORE_FAILED' || this.isAsking()) return
+    this.undelivered += 1
     this.waiting.allFailed(error, id => this.isOpen(id))
+  }
+
+  private succeeded(): void {
+    this.failures = 0
+    this.undelivered = 0
+    this.waiting.succeeded()
+  }
+
+  private failuresBefore(): number {
+    return this.isAsking() ? 0 : Math.min(this.undelivered, MOST_TRIES - 1)
+  }
+
+  // True while what waits is to wait for a person to answer what is open.
+  private isAsking(): boolean {
+    if (this.options.whenBusy === 'supersede') return false
+    return this.prompts.all().some(({ requestId }) => requestId !== undefined && this.waiting.has(requestId))
   }
 
   private async pass(): Promise<void> {
@@ -219,7 +254,16 @@ export class ThreadLoop {
     const wasUnreadable = this.isUnreadable
     this.isUnreadable = true
     if (!this.isRead) await this.begin()
-    await this.readOn()
+    try {
+      await this.readOn()
+    } catch (error) {
+      if (!ThreadError.isInstance(error) || error.code !== 'BAD_CURSOR') throw error
+      this.options.report(error)
+      this.isRead = false
+      this.lost = this.prompts.save()
+      await this.begin()
+      await this.readOn()
+    }
     this.isUnreadable = false
     // It was the reading that failed, and not a post.
     if (wasUnreadable) this.retryAt = 0
@@ -231,33 +275,35 @@ export class ThreadLoop {
     this.prompts = new OpenPrompts()
     this.seen = new SeenItems()
     this.replies = this.makeReplies()
-    const { place } = this.place
+    const place = this.lost === undefined ? this.place.place : undefined
     if (place !== undefined) {
       this.prompts.restore(place.prompts)
       this.cursor = place.cursor
     } else {
       const scan = await scanThread(this.calls, this.prompts)
+      if (this.lost !== undefined) this.prompts.restoreLost(this.lost, scan.over)
       for (const { prompt, item } of scan.resolved) await adoptResolved(inbox, prompt, item)
       this.cursor = from === undefined ? scan.cursor : from === 'start' ? undefined : from.cursor
       if (from === undefined) for (const item of scan.before) this.seen.add(item)
+      else this.spans = scan.spans
       // What comes while nothing runs is read from here.
       if (this.cursor !== undefined) this.note(this.cursor)
     }
     // Before anything is asked: an agent that comes back finds what is open.
     for (const prompt of this.prompts.all()) await this.requestOf(prompt)
     this.isRead = true
+    this.lost = undefined
     this.noteBegun()
   }
 
   private async readOn(): Promise<void> {
-    for (let more = true; more && !this.stopped;) {
-      const page = await this.calls.since(this.cursor)
+    for await (const page of this.calls.pages(this.cursor)) {
       for (const item of page.items) {
         if (this.stopped) return
         await this.take(item)
       }
       if (page.cursor !== this.cursor || page.items.length > 0) this.note(page.cursor)
-      ;({ more } = page)
+      if (this.stopped) return
     }
   }
 
@@ -278,10 +324,12 @@ export class ThreadLoop {
 
   private async take(item: ThreadItem): Promise<void> {
     if (item.author === this.calls.self) {
-      this.prompts.take(item)
+      const change = this.prompts.take(item)
+      if (change?.change === 'unreadable') this.calls.reportItem(item, change.issues)
       return
     }
-    if (!this.seen.isNew(item)) return
+    // What was said to a prompt that is over is no message to anybody.
+    if (!this.seen.isNew(item) || isWithin(this.spans, item.position)) return
     const why = await this.replies.take(item)
     if (this.stopped) return
     this.seen.add(item)
@@ -298,9 +346,10 @@ export class ThreadLoop {
       await new Promise<void>(resolve => setImmediate(resolve))
       return this.post(draft)
     }
-    for (const { promptId, toAsk } of this.prompts.all())
-      if (toAsk !== undefined) return this.askMissing(promptId, toAsk)
-    if (this.prompts.size > 0) return this.supersede()
+    for (const prompt of this.prompts.all())
+      if (prompt.toAsk !== undefined || prompt.isLost === true) return this.askMissing(prompt)
+    if (this.options.whenBusy === 'supersede' && (await this.supersede())) return true
+    if (this.prompts.size > 0) return false
     const next = this.waiting.next(this.now(), request => this.askedOf(request) !== undefined)
     return next === undefined ? false : this.ask(next.id)
   }
@@ -336,37 +385,41 @@ export class ThreadLoop {
     return true
   }
 
-  private async askMissing(promptId: string, kept: readonly Answer[]): Promise<boolean> {
-    const prompt = this.prompts.get(promptId)
-    const request = prompt === undefined ? undefined : await this.requestOf(prompt)
+  private async askMissing(prompt: OpenPrompt): Promise<boolean> {
+    const { promptId, toAsk, origin } = prompt
+    const request = await this.requestOf(prompt)
     const asked = request === undefined ? undefined : this.askedOf(request, prompt)
     if (request === undefined || asked === undefined) return false
-    await this.post(toPromptDraft(promptId, request, asked, kept))
+    await this.post(toPromptDraft(promptId, request, asked, toAsk ?? origin?.kept))
     this.prompts.note(promptId, { toAsk: undefined })
     return true
   }
 
   private async supersede(): Promise<boolean> {
-    const { inbox, whenBusy } = this.options
-    if (whenBusy !== 'supersede') return false
+    const open = this.prompts.all().flatMap(({ requestId }) => requestId ?? [])
     const canPost = (request: InboxRequest): boolean =>
       !this.isOpen(request.id) && this.askedOf(request) !== undefined
-    for (const { promptId, requestId } of this.prompts.all()) {
-      if (requestId === undefined || !this.waiting.hasNewerThan(requestId, canPost)) continue
+    const superseded = this.waiting.supersededOf(open, canPost)
+    for (const id of superseded) {
       const decision = { outcome: 'cancelled', reason: SUPERSEDED } as const
-      const command = { commandId: `superseded ${promptId}`, surface: 'thread', by: 'policy' } as const
-      await inbox.decide(requestId, decision, command).catch((error: unknown) => {
+      const command = {
+        commandId: `superseded ${promptIdOf({ id })}`,
+        surface: 'thread',
+        by: 'policy',
+      } as const
+      await this.options.inbox.decide(id, decision, command).catch((error: unknown) => {
         if (!InboxError.isInstance(error) || error.code !== 'ALREADY_SETTLED') throw error
       })
-      return true
+      this.waiting.settled(id)
     }
-    return false
+    return superseded.length > 0
   }
 
   private async post(draft: ThreadDraft): Promise<boolean> {
     await this.place.check()
     if (this.stopped) return false
     this.prompts.take(await this.calls.post(draft), true)
+    this.succeeded()
     return true
   }
 
@@ -393,18 +446,16 @@ export class ThreadLoop {
   }
 
   private takes(request: InboxRequest): boolean {
-    try {
-      return this.options.takes(request)
-    } catch (error) {
-      this.options.report(error)
-      return false
-    }
+    const { takes, threadId, report } = this.options
+    return isTrue('takes', () => takes(request), threadId, report)
   }
 
   private makeReplies(): Replies {
-    const { inbox, threadId, several, mayAnswer, report } = this.options
+    const { inbox, threadId, several, report } = this.options
+    const mayAnswer = (author: string, request: InboxRequest): boolean =>
+      isTrue('mayAnswer', () => this.options.mayAnswer(author, request), threadId, report)
     const requestOf = (prompt: OpenPrompt): Promise<InboxRequest | undefined> => this.requestOf(prompt)
-    return new Replies({ inbox, threadId, several, mayAnswer, report, requestOf, prompts: this.prompts })
+    return new Replies({ inbox, threadId, several, mayAnswer, requestOf, prompts: this.prompts })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Answer } from '@handraise/user-questions/types'
+import { issuesOfZod, type Answer, type Issue } from '@handraise/user-questions/types'
 import { z } from 'zod'
 import {
   pendingPromptSchema,
@@ -21,6 +21,8 @@ export interface OpenPrompt {
   readonly origin: Origin | undefined
   /** What was answered since, by a reply that leaves a question to be asked: that is to be posted. */
   readonly toAsk?: readonly Answer[] | undefined
+  /** It is not in the thread any more, which was put in place of the one it was posted in: it is to be posted again. */
+  readonly isLost?: boolean | undefined
   /** The request in the inbox, once it was looked for. */
   readonly requestId?: string | undefined
   /** What it was answered with here, for a kind whose own words are not answers to questions. */
@@ -29,6 +31,8 @@ export interface OpenPrompt {
 
 export type PromptChange =
   | { readonly change: 'opened'; readonly prompt: OpenPrompt }
+  /** It says that it asks, and cannot be read as a prompt. */
+  | { readonly change: 'unreadable'; readonly issues: readonly Issue[] }
   | { readonly change: 'resolved'; readonly promptId: string; readonly prompt: OpenPrompt | undefined }
 
 const resolvedSchema = z.looseObject({
@@ -36,9 +40,17 @@ const resolvedSchema = z.looseObject({
   prompt: z.looseObject({ prompt_id: z.string() }),
 })
 
+const pendingSchema = z.looseObject({ type: z.literal('pending_prompt') })
+
 /** What the prompts come to at some place of the thread, as plain data. */
 export const openPromptsSchema = z.object({
-  open: z.array(z.object({ item: threadItemSchema, toAsk: z.array(z.unknown()).optional() })),
+  open: z.array(
+    z.object({
+      item: threadItemSchema,
+      toAsk: z.array(z.unknown()).optional(),
+      isLost: z.boolean().optional(),
+    }),
+  ),
   resolved: z.object({ position: z.number(), promptId: z.string() }).optional(),
 })
 
@@ -65,21 +77,24 @@ export class OpenPrompts {
 
   /** The prompt that a reply at this position is a reply to: the last one before it. */
   before(position: number): OpenPrompt | undefined {
-    return this.all().findLast(prompt => prompt.position < position)
+    return this.all().findLast(prompt => prompt.isLost !== true && prompt.position < position)
   }
 
   /** Takes an item of this worker; what is neither prompt nor resolution changes nothing. `posted`: just now, by this process. */
   take(item: ThreadItem, posted = false): PromptChange | undefined {
     const resolution = resolvedSchema.safeParse(item.metadata).data
     if (resolution !== undefined) return this.close(resolution.prompt.prompt_id, item.position)
-    const pending = pendingPromptSchema.safeParse(item.metadata).data
-    if (pending === undefined) return undefined
+    if (!pendingSchema.safeParse(item.metadata).success) return undefined
+    const parsed = pendingPromptSchema.safeParse(item.metadata)
+    if (!parsed.success) return { change: 'unreadable', issues: issuesOfZod(parsed.error) }
+    const pending = parsed.data
     const { prompt_id: promptId, kind, questions } = pending.prompt
     const known = this.open.get(promptId)
     if (known === undefined && !posted && this.isOver(promptId, item.position)) return undefined
     const origin = readOrigin(pending.handraise)
     // The same question again is the same prompt, which could be answered from the first on.
-    if (known !== undefined && stageOf(origin) <= stageOf(known.origin)) return undefined
+    if (known !== undefined && known.isLost !== true && stageOf(origin) <= stageOf(known.origin))
+      return undefined
     const { requestId, given } = known ?? {}
     const prompt = { promptId, kind, questions, position: item.position, item, origin, requestId, given }
     this.open.set(promptId, prompt)
@@ -87,15 +102,16 @@ export class OpenPrompts {
   }
 
   /** Notes what is known of a prompt besides its items. */
-  note(promptId: string, known: Partial<Pick<OpenPrompt, 'toAsk' | 'requestId' | 'given'>>): void {
+  note(promptId: string, known: Partial<Pick<OpenPrompt, 'toAsk' | 'requestId' | 'given' | 'isLost'>>): void {
     const prompt = this.open.get(promptId)
     if (prompt !== undefined) this.open.set(promptId, { ...prompt, ...known })
   }
 
   save(): OpenPromptsState {
     return {
-      open: this.all().map(({ item, toAsk }) => ({
+      open: this.all().map(({ item, toAsk, isLost }) => ({
         item: threadItemSchema.parse(item),
+        ...(isLost === undefined ? {} : { isLost }),
         ...(toAsk === undefined ? {} : { toAsk: [...toAsk] }),
       })),
       ...(this.resolved === undefined ? {} : { resolved: this.resolved }),
@@ -103,12 +119,25 @@ export class OpenPrompts {
   }
 
   restore({ open, resolved }: OpenPromptsState): void {
-    for (const { item, toAsk } of open) {
+    for (const { item, toAsk, isLost } of open) {
       const taken = this.take(item, true)
-      if (taken?.change === 'opened' && toAsk !== undefined)
-        this.note(taken.prompt.promptId, { toAsk: toAsk as Answer[] })
+      if (taken?.change !== 'opened') continue
+      const known = { ...(toAsk && { toAsk: toAsk as Answer[] }), ...(isLost && { isLost }) }
+      this.note(taken.prompt.promptId, known)
     }
     this.resolved = resolved
+  }
+
+  /**
+   * Takes over what was open in a thread that this one was put in place of, after all of this one was read. What is not
+   * here is to be posted again, but for what is `over` here.
+   */
+  restoreLost({ open }: OpenPromptsState, over: ReadonlySet<string>): void {
+    const before = new OpenPrompts()
+    before.restore({ open })
+    for (const prompt of before.all())
+      if (!this.open.has(prompt.promptId) && !over.has(prompt.promptId))
+        this.open.set(prompt.promptId, { ...prompt, isLost: true })
   }
 
   private close(promptId: string, position: number): PromptChange {

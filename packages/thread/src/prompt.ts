@@ -1,6 +1,6 @@
 import { QUESTIONS, type InboxRequest, type RequestKind } from '@handraise/inbox'
 import { APPROVAL, readPayload } from '@handraise/user-approvals'
-import type { Answer, Question } from '@handraise/user-questions/types'
+import { visibleText, type Answer, type Question } from '@handraise/user-questions/types'
 import { isOnceApprovable } from './approval-reply.ts'
 import { APPROVE, DENY, type PromptKind, type PromptQuestion, type ThreadDraft } from './items.ts'
 import { toOrigin } from './origin.ts'
@@ -59,9 +59,10 @@ export function toPromptDraft(
   }
 }
 
-function toPromptQuestion({ question, multiSelect, options = [] }: Question): PromptQuestion {
+function toPromptQuestion({ question, detail, multiSelect, options = [] }: Question): PromptQuestion {
   return {
     question,
+    ...(detail === undefined || detail.trim() === '' ? {} : { detail: visibleText(detail) }),
     multiSelect: multiSelect === true,
     ...(options.length === 0
       ? {}

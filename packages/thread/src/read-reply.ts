@@ -7,7 +7,7 @@ import {
 } from '@handraise/user-questions/types'
 import { readApprovalText, type ApprovalReply } from './approval-reply.ts'
 import { APPROVE, textOf, type PromptKind, type ThreadItem } from './items.ts'
-import { readStructuredAnswers } from './structured-answers.ts'
+import { isForOtherPrompt, readStructuredAnswers } from './structured-answers.ts'
 
 /** What becomes of a reply to several questions that does not answer each of them: it is the answer to all, or the missing ones are asked one by one. */
 export type SeveralPolicy = 'same' | 'each'
@@ -16,6 +16,8 @@ export type SeveralPolicy = 'same' | 'each'
 export interface Asked {
   readonly kind: PromptKind
   readonly questions: readonly Question[]
+  /** An item that names another prompt in `metadata.prompt_id` is no reply to this one. Default: not looked at. */
+  readonly promptId?: string | undefined
   /** What was answered before, where the questions are asked one by one. */
   readonly kept?: readonly Answer[] | undefined
   /** The first question that is missing stands alone in the thread, so that a text can only be the answer to that. */
@@ -27,21 +29,28 @@ export type Reply =
   | { readonly reads: 'approval'; readonly approval: ApprovalReply }
   /** Not all is answered: the first question that is missing is to be asked. `used`: this item answered some. */
   | { readonly reads: 'part'; readonly kept: readonly Answer[]; readonly used: boolean }
-  | { readonly reads: 'nothing'; readonly why: 'empty' | 'command' | 'bad-answer' }
+  | { readonly reads: 'nothing'; readonly why: 'empty' | 'command' | 'bad-answer' | 'other-question' }
 
-/** Reads an item as the reply to a prompt: its structured answers where they hold, else its text (seed 004, "Answering"). */
+const OTHER_QUESTION: Reply = { reads: 'nothing', why: 'other-question' }
+
+/**
+ * Reads an item as the reply to a prompt: its structured answers where they hold, else its text (seed 004, "Answering").
+ * What answers another question, as the card of one that is over does, is not read any further.
+ */
 export function readReply(
   asked: Asked,
   item: Pick<ThreadItem, 'content' | 'metadata'>,
   several: SeveralPolicy,
 ): Reply {
   const text = textOf(item)
+  if (isForOtherPrompt(asked.promptId, item.metadata)) return OTHER_QUESTION
   if (asked.kind === 'approval') return readApproval(asked.questions, item.metadata, text)
   if (asked.kept !== undefined || (several === 'each' && asked.questions.length > 1)) {
     return readOneByOne(asked, item.metadata, text)
   }
   const { kind, questions } = asked
   const structured = readStructuredAnswers(questions, item.metadata)
+  if (structured?.isForOther === true) return OTHER_QUESTION
   if (structured?.complete === true)
     return { reads: 'answers', answers: inOrder(questions, structured.valid) }
   return readText(kind, questions, text)
@@ -50,6 +59,7 @@ export function readReply(
 function readApproval(questions: readonly Question[], metadata: unknown, text: string): Reply {
   const [question] = questions
   const structured = readStructuredAnswers(questions, metadata)
+  if (structured?.isForOther === true) return OTHER_QUESTION
   const answer = structured?.complete === true ? structured.valid.get(question?.id ?? '') : undefined
   if (answer !== undefined) {
     const { selected, custom } = answer
@@ -60,7 +70,10 @@ function readApproval(questions: readonly Question[], metadata: unknown, text: s
   }
   // Deny on uncertainty: a command to somebody is no permission either.
   if (isBlank(text)) return { reads: 'nothing', why: 'empty' }
-  return { reads: 'approval', approval: readApprovalText(text) }
+  const approval = readApprovalText(text)
+  // Its entries say something else than its text, and only one of them may be what was meant.
+  const isAtOdds = structured !== undefined && !structured.isEmpty && approval.allowed
+  return { reads: 'approval', approval: isAtOdds ? { allowed: false } : approval }
 }
 
 function readText(kind: PromptKind, questions: readonly Question[], text: string): Reply {
@@ -85,8 +98,9 @@ function readOneByOne({ kind, questions, kept, isAlone }: Asked, metadata: unkno
   const before = kept ?? []
   const missing = missingOf(questions, before)
   const [shown] = missing
-  const valid = readStructuredAnswers(missing, metadata)?.valid ?? new Map<string, Answer>()
-  const found = [...valid.values()]
+  const structured = readStructuredAnswers(missing, metadata)
+  if (structured?.isForOther === true) return OTHER_QUESTION
+  const found = [...(structured?.valid.values() ?? [])]
   if (found.length === 0 && shown !== undefined) {
     // Of several that are shown a text does not say to which it belongs.
     if (isAlone !== true) return nothingIn(text) ?? { reads: 'part', kept: before, used: false }

@@ -13,8 +13,8 @@ export interface RepliesOptions {
   readonly threadId: string
   readonly prompts: OpenPrompts
   readonly several: SeveralPolicy
+  /** Whose items may answer, as the option says. */
   readonly mayAnswer: (author: string, request: InboxRequest) => boolean
-  readonly report: (error: unknown) => void
   /** The request of a prompt; undefined where there can be none. */
   readonly requestOf: (prompt: OpenPrompt) => Promise<InboxRequest | undefined>
 }
@@ -43,7 +43,7 @@ export class Replies {
     if (prompt === undefined) return 'before-prompt'
     const request = await requestOf(prompt)
     if (request === undefined) return 'already-settled'
-    if (!this.mayAnswer(item.author, request)) return 'not-allowed'
+    if (!this.options.mayAnswer(item.author, request)) return 'not-allowed'
     // The inbox settles it, at once, whatever was said while nothing ran.
     const { deadlineAt = Infinity } = request
     if (deadlineAt <= this.options.inbox.clock.now()) return 'already-settled'
@@ -52,19 +52,10 @@ export class Replies {
     const { toAsk, origin } = prompt
     const kept = toAsk ?? origin?.kept
     const isAlone = toAsk === undefined && kept !== undefined
-    const reply = readReply({ ...asked, kept, isAlone }, item, several)
+    const reply = readReply({ ...asked, promptId: prompt.promptId, kept, isAlone }, item, several)
     if (reply.reads === 'nothing') return reply.why
     if (reply.reads === 'part') return this.keep(prompt, request, reply)
     return this.decide(prompt, request, asked, reply, item)
-  }
-
-  private mayAnswer(author: string, request: InboxRequest): boolean {
-    try {
-      return this.options.mayAnswer(author, request)
-    } catch (error) {
-      this.options.report(error)
-      return false
-    }
   }
 
   // Who owns the kind may be mounted after the thread.

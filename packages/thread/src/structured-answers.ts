@@ -1,4 +1,5 @@
 import { checkValue, foldLabel, isBlank, type Answer, type Question } from '@handraise/user-questions/types'
+import { z } from 'zod'
 import { threadAnswersSchema, type ThreadAnswer } from './items.ts'
 
 /**
@@ -9,7 +10,13 @@ export interface StructuredAnswers {
   readonly valid: ReadonlyMap<string, Answer>
   /** One entry for each question, and no entry besides. */
   readonly complete: boolean
+  /** It names a question that is none of these: it was given to something else. */
+  readonly isForOther: boolean
+  /** It holds no entry at all. */
+  readonly isEmpty: boolean
 }
+
+const addressSchema = z.looseObject({ prompt_id: z.unknown() })
 
 /** Undefined where an item carries no `metadata.answers`, or one that is no list of entries. */
 export function readStructuredAnswers(
@@ -20,15 +27,25 @@ export function readStructuredAnswers(
   if (!parsed.success) return undefined
   const left = [...questions]
   const valid = new Map<string, Answer>()
+  const asked = new Set(questions.map(({ question }) => question))
   let unmatched = 0
+  let isForOther = false
   for (const entry of parsed.data.answers) {
+    if (!asked.has(entry.question)) isForOther = true
     const index = left.findIndex(({ question }) => question === entry.question)
     const [question] = index < 0 ? [] : left.splice(index, 1)
     const answer = question === undefined ? undefined : toAnswer(question, entry.answer)
     if (answer === undefined) unmatched += 1
     else valid.set(answer.id, answer)
   }
-  return { valid, complete: unmatched === 0 && valid.size === questions.length }
+  const complete = unmatched === 0 && valid.size === questions.length
+  return { valid, complete, isForOther, isEmpty: parsed.data.answers.length === 0 }
+}
+
+/** True where an item says in `prompt_id` that it is for another prompt than this one. */
+export function isForOtherPrompt(promptId: string | undefined, metadata: unknown): boolean {
+  const address = addressSchema.safeParse(metadata).data?.prompt_id ?? undefined
+  return address !== undefined && promptId !== undefined && address !== promptId
 }
 
 function toAnswer(question: Question, texts: readonly string[]): Answer | undefined {

@@ -7,7 +7,10 @@ export const MOST_TRIES = 3
 interface Ask {
   readonly requestId: string
   readonly end: (error: unknown) => void
-  failures: number
+  /** How often its own prompt could not be posted. */
+  own: number
+  /** How often in a row nothing could be posted. */
+  all: number
 }
 
 /** What is pending in the inbox, in its order, and who in this process waits for a prompt of it to be posted. */
@@ -42,18 +45,28 @@ export class WaitingRequests {
     )
   }
 
-  /** True when a request that is to be shown came after this one. */
-  hasNewerThan(id: string, canPost: (request: InboxRequest) => boolean): boolean {
+  /** True while the request is pending. */
+  has(id: string): boolean {
+    return this.requests.has(id)
+  }
+
+  /** Those that the newest one supersedes: of the open ones and of those that `canPost` all that came before it. */
+  supersededOf(openIds: readonly string[], canPost: (request: InboxRequest) => boolean): string[] {
+    const waiting = this.taken()
+      .filter(canPost)
+      .map(({ id }) => id)
+    const newest = waiting.at(-1)
+    if (newest === undefined) return []
     const ids = [...this.requests.keys()]
-    const newer = new Set(ids.slice(ids.indexOf(id) + 1))
-    return this.taken().some(request => newer.has(request.id) && canPost(request))
+    const before = new Set(ids.slice(0, ids.indexOf(newest)))
+    return [...openIds, ...waiting].filter(id => before.has(id))
   }
 
   /**
-   * Ends with `undeliverable` when the request cannot be posted, and with the signal's reason when that aborts. `failures`:
-   * how often nothing could be posted until now.
+   * Ends with `undeliverable` when the request cannot be posted, and with the signal's reason when that aborts. `all`: how
+   * often in a row nothing could be posted until now.
    */
-  ask(requestId: string, signal: AbortSignal, failures: number): Promise<never> {
+  ask(requestId: string, signal: AbortSignal, all: number): Promise<never> {
     if (this.ended !== undefined) return Promise.reject(undeliverable(this.ended.error))
     const before = this.failing.get(requestId)?.count ?? 0
     // Whoever asks anew has not been told that it fails.
@@ -62,7 +75,8 @@ export class WaitingRequests {
       const abort = (): void => ask.end(signal.reason)
       const ask: Ask = {
         requestId,
-        failures: Math.max(failures, before < MOST_TRIES ? before : 0),
+        own: before < MOST_TRIES ? before : 0,
+        all,
         end: error => {
           signal.removeEventListener('abort', abort)
           this.asks.delete(ask)
@@ -79,7 +93,11 @@ export class WaitingRequests {
   postFailed(requestId: string, error: unknown): number {
     const count = (this.failing.get(requestId)?.count ?? 0) + 1
     this.failing.set(requestId, { count, retryAt: 0 })
-    this.count(error, ask => ask.requestId === requestId)
+    for (const ask of this.asks) {
+      if (ask.requestId !== requestId) continue
+      ask.own += 1
+      this.endIfTooMany(ask, error)
+    }
     return count
   }
 
@@ -90,7 +108,16 @@ export class WaitingRequests {
 
   /** Nothing could be posted: none of those that are not in the thread yet. */
   allFailed(error: unknown, isPosted: (id: string) => boolean): void {
-    this.count(error, ({ requestId }) => !isPosted(requestId))
+    for (const ask of this.asks) {
+      if (isPosted(ask.requestId)) continue
+      ask.all += 1
+      this.endIfTooMany(ask, error)
+    }
+  }
+
+  /** Something could be posted, or all was read: what failed before has nothing to do with what fails next. */
+  succeeded(): void {
+    for (const ask of this.asks) ask.all = 0
   }
 
   /** Nothing will be posted any more. */
@@ -99,11 +126,8 @@ export class WaitingRequests {
     for (const ask of this.asks) ask.end(undeliverable(error))
   }
 
-  private count(error: unknown, concerns: (ask: Ask) => boolean): void {
-    for (const ask of [...this.asks].filter(concerns)) {
-      ask.failures += 1
-      if (ask.failures >= MOST_TRIES) ask.end(undeliverable(error))
-    }
+  private endIfTooMany({ own, all, end }: Ask, error: unknown): void {
+    if (own + all >= MOST_TRIES) end(undeliverable(error))
   }
 
   private lateness({ id }: InboxRequest, now: number): number {

@@ -45,7 +45,7 @@ describe('of several questions, asked for one by one', () => {
     const { ask, ada, handed, prompted } = await startThread({ several })
     const asking = ask(ALL)
     await prompted()
-    await ada.say('the target', { answers: [entry(TARGET.question, 'production'), entry('Whatever?', 'x')] })
+    await ada.say('the target', { answers: [entry(TARGET.question, 'production')] })
     expect(questionsOf(await prompted(2))).toEqual([DB.question])
     await ada.say('rest', { answers: [entry('Notes?', 'all fine'), entry(DB.question, 'SQLite')] })
     expect(await asking).toEqual({
@@ -56,6 +56,19 @@ describe('of several questions, asked for one by one', () => {
       ],
     })
     expect(handed).toEqual([])
+  })
+
+  test('the card of a question that was answered already answers nothing', async () => {
+    const { ask, ada, handed, prompted } = await startThread({ several })
+    const asking = ask([DB, NOTES])
+    await prompted()
+    const card = { answers: [entry(DB.question, 'SQLite')] }
+    await ada.say('SQLite', card)
+    await prompted(2)
+    await ada.say('SQLite', card)
+    await expect.poll(() => handed, { interval: 5 }).toEqual([{ text: 'SQLite', why: 'other-question' }])
+    await ada.say('fine')
+    expect(await asking).toMatchObject({ answers: [{ selected: ['SQLite'] }, { custom: 'fine' }] })
   })
 
   test('a second text before the next question is there answers nothing', async () => {

@@ -100,7 +100,7 @@ describe('structured answers', () => {
         questions.chain(asked => fc.tuple(fc.constant(asked), fitting(asked), fc.boolean(), fc.nat())),
         ([asked, entries, more, at]) => {
           const answers = more
-            ? [...entries, { question: 'Another?', answer: ['x'] }]
+            ? [...entries, { ...entries[0]!, answer: ['x'] }]
             : entries.toSpliced(at % entries.length, 1)
           const item = { content: [{ type: 'text', text: 'a text' }], metadata: { answers } }
           const reply = readReply({ kind: 'ask_user_question', questions: asked }, item, 'same')

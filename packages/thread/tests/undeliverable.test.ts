@@ -26,6 +26,7 @@ describe('a question that cannot be posted', () => {
 
   test('ends as undeliverable when the thread cannot even be read', async () => {
     const { chat, clock, ask } = await start()
+    await settled()
     chat.isUnreadable = true
     const ended = ask().catch((error: unknown) => error)
     await clock.advance(2_000)

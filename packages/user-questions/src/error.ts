@@ -25,7 +25,12 @@ export interface UserQuestionErrorDetails {
   BAD_QUESTIONS: { readonly issues: readonly Issue[] }
   NO_PROVIDER: object
   DUPLICATE_PROVIDER: object
-  ASK_CANCELLED: { readonly reason?: string | undefined; readonly answers?: readonly Answer[] | undefined }
+  ASK_CANCELLED: {
+    readonly reason?: string | undefined
+    readonly answers?: readonly Answer[] | undefined
+    /** `policy` where a rule of the host withdrew the questions, and no person. Default `user`. */
+    readonly by?: 'user' | 'policy' | undefined
+  }
   ASK_DECLINED: { readonly reason?: string | undefined }
   ASK_CLARIFIED: { readonly text: string }
   ASK_INTERRUPTED: { readonly reason?: string | undefined; readonly answers?: readonly Answer[] | undefined }
@@ -65,8 +70,8 @@ const MESSAGE: MessageOf = {
   NO_PROVIDER: () => 'no user-questions provider is registered',
   DUPLICATE_PROVIDER: () => 'a user-questions provider is already registered',
   BAD_QUESTIONS: ({ issues }) => `the questions cannot be asked: ${describeIssues(issues)}`,
-  ASK_CANCELLED: ({ reason, answers }) =>
-    `the user dismissed the questions without deciding${because(reason)}${soFar(answers)}; do not assume an answer, go on without it or ask again when it is needed`,
+  ASK_CANCELLED: ({ reason, answers, by }) =>
+    `${by === 'policy' ? 'the questions were withdrawn before the user decided' : 'the user dismissed the questions without deciding'}${because(reason)}${soFar(answers)}; do not assume an answer, go on without it or ask again when it is needed`,
   ASK_DECLINED: ({ reason }) =>
     `the user declined to answer${because(reason)}; do not ask the same again, go on without the answer or stop`,
   ASK_CLARIFIED: ({ text }) =>

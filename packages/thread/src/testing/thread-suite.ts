@@ -192,9 +192,12 @@ const CASES: readonly { readonly name: string; readonly run: (scene: Scene) => P
       stop()
       stop()
       const before = count
-      const other = new Promise<void>(resolve => void agent.follow(resolve))
+      let stopOther = (): void => {}
+      const other = new Promise<void>(resolve => {
+        stopOther = agent.follow(resolve)
+      })
       await ada.post(draft('one'))
-      await inTime(other)
+      await inTime(other).finally(() => stopOther())
       assert.equal(count, before)
     },
   },
