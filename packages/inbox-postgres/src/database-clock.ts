@@ -19,11 +19,10 @@ export class DatabaseClock {
     const [sentAt, startedAt] = [this.now(), performance.now()]
     const database = await ask()
     const tookMs = performance.now() - startedAt
-    // Somewhere in between it was read; from an answer that took too long nothing can be said.
+    // Somewhere in between it was read: the slower the answer, the less is known.
     const aheadMs = database - (sentAt + tookMs / 2)
-    if (tookMs > TOLERANCE_MS) return
-    if (Math.abs(aheadMs) < TOLERANCE_MS) this.aheadMs = 0
-    else if (Math.abs(aheadMs - this.aheadMs) > TOLERANCE_MS) this.aheadMs = Math.round(aheadMs)
+    if (Math.abs(aheadMs - this.aheadMs) <= TOLERANCE_MS + tookMs / 2) return
+    this.aheadMs = Math.abs(aheadMs) < TOLERANCE_MS ? 0 : Math.round(aheadMs)
   }
 
   /** The database's time, in milliseconds since the Unix epoch. */

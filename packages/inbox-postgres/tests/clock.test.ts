@@ -2,6 +2,7 @@ import { Inbox } from '@handraise/inbox'
 import { openPostgresStore } from '@handraise/inbox-postgres'
 import { systemClock, type Clock } from '@handraise/user-questions'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { DatabaseClock } from '../src/database-clock.ts'
 import { makeSchema } from './harness.ts'
 import { opening, settling } from './samples.ts'
 
@@ -69,6 +70,17 @@ test.each([
     for (const { request } of asked) expect((await third.inbox.get(request.id)).settlement).toBeUndefined()
   },
 )
+
+test('a wrong clock is found out though the database is slow to answer', async () => {
+  const clock = new DatabaseClock(() => Date.now() + TEN_MINUTES)
+  await clock.measure(async () => {
+    await new Promise(resolve => {
+      setTimeout(resolve, 600)
+    })
+    return Date.now()
+  })
+  expect(Math.abs(clock.read() - Date.now())).toBeLessThan(5_000)
+})
 
 test('a clock that is put right is followed', async () => {
   const { url, schema } = place
