@@ -25,6 +25,11 @@ export class HostLease {
   private readonly store: InboxStore
   private readonly clock: Clock
   private readonly leaseMs: number
+  private renewedAt: number | undefined
+  /** Until then others may have been kept from renewing their leases, as this one was. */
+  private patientUntil = 0
+  /** The same for those on other machines, of which nothing else tells whether they run. */
+  private patientWithOthersUntil = 0
 
   constructor(store: InboxStore, clock: Clock, leaseMs: number) {
     this.store = store
@@ -34,6 +39,7 @@ export class HostLease {
 
   async renew(): Promise<void> {
     const { timeOrigin: startedAt } = performance
+    const startingAt = this.now()
     const value = {
       machine: THIS_MACHINE,
       pid: process.pid,
@@ -41,6 +47,12 @@ export class HostLease {
       expiresAt: this.now() + this.leaseMs,
     }
     await this.store.writeRecords([{ namespace: NAMESPACE, key: this.id, value }])
+    const now = this.now()
+    if (this.renewedAt === undefined) this.patientWithOthersUntil = now + this.leaseMs
+    // The store was away, or this process was stopped.
+    else if (now - this.renewedAt >= this.leaseMs || now - startingAt >= this.leaseMs / 3)
+      this.patientUntil = now + this.leaseMs
+    this.renewedAt = now
   }
 
   async release(): Promise<void> {
@@ -49,20 +61,26 @@ export class HostLease {
 
   /** The owners among those given whose process is gone, and forgets their leases. */
   async gone(owners: readonly string[]): Promise<readonly string[]> {
-    const leases = new Map((await this.store.records(NAMESPACE)).map(({ key, value }) => [key, value]))
-    const dead = [...leases]
-      .filter(([key, value]) => key !== this.id && !this.isLive(value))
-      .map(([key]) => key)
-    if (dead.length > 0)
-      await this.store.writeRecords(dead.map(key => ({ namespace: NAMESPACE, key, value: null })))
-    return owners.filter(owner => owner !== this.id && (!leases.has(owner) || dead.includes(owner)))
+    const leases = await this.store.records(NAMESPACE)
+    const live = new Set([this.id])
+    for (const { key, value, version } of leases) {
+      if (key === this.id) continue
+      const forgetting = { namespace: NAMESPACE, key, value: null, expectedVersion: version }
+      // One that was renewed in between is not gone.
+      if (this.isLive(value) || (await this.store.writeRecords([forgetting])) !== undefined) live.add(key)
+    }
+    return owners.filter(owner => !live.has(owner))
   }
 
   private isLive(value: unknown): boolean {
     const parsed = leaseSchema.safeParse(value)
-    if (!parsed.success || parsed.data.expiresAt <= this.now()) return false
-    const { machine, pid, startedAt } = parsed.data
-    if (machine !== THIS_MACHINE) return true
+    if (!parsed.success) return false
+    const { machine, pid, startedAt, expiresAt } = parsed.data
+    const isHere = machine === THIS_MACHINE
+    const now = this.now()
+    const isPatient = now < this.patientUntil || (!isHere && now < this.patientWithOthersUntil)
+    if (expiresAt <= now && !isPatient) return false
+    if (!isHere) return true
     // A killed process is found out at once, without waiting for its lease. The same number may be that of a process before this one, as happens in containers.
     return pid === process.pid ? startedAt === performance.timeOrigin : isRunning(pid)
   }

@@ -78,6 +78,8 @@ interface Waiter {
 
 /** How long between looks for requests to forget, in milliseconds. */
 const PRUNE_EVERY_MS = 60 * 60 * 1000
+/** How long to wait until requests that could not be read are read again, in milliseconds. */
+const WAKE_RETRY_MS = 1_000
 /** Which processes joined which requests that another one opened. */
 const JOINS = 'joins'
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
@@ -132,7 +134,7 @@ export class Inbox {
         this.openedHere.delete(request.id)
         this.wake(request)
       },
-      lost: () => void this.wakeAll().catch(this.report),
+      lost: () => void this.wakeAll(),
     })
     await this.deadlines.sweep()
     await this.settleOrphans()
@@ -151,10 +153,10 @@ export class Inbox {
     for (const stop of this.timers.values()) stop()
     this.deadlines.stop()
     await this.feed.stop()
-    await this.settleOwnedBy(this.lease.id)
-    const closed = new InboxError('STORE_CLOSED', {})
-    for (const waiters of this.waiters.values()) for (const { reject } of waiters) reject(closed)
-    await this.lease.release()
+    // Whatever of it fails, nobody is left waiting, and the store is closed.
+    await this.settleOwnedBy(this.lease.id).catch(this.report)
+    for (const id of this.waiters.keys()) this.giveUp(id, new InboxError('STORE_CLOSED', {}))
+    await this.lease.release().catch(this.report)
     await this.store.close()
   }
 
@@ -456,11 +458,28 @@ export class Inbox {
     for (const { resolve } of this.waiters.get(request.id) ?? []) resolve(request)
   }
 
+  // What happened while the log was lost is read from the requests, until each could be read.
   private async wakeAll(): Promise<void> {
+    let failed = false
     for (const id of this.waiters.keys()) {
-      const request = await this.store.get(id)
-      if (request !== undefined && isSettled(request)) this.wake(request)
+      try {
+        const request = await this.store.get(id)
+        if (request === undefined) this.giveUp(id, new InboxError('UNKNOWN_REQUEST', { id }))
+        else if (isSettled(request)) this.wake(request)
+      } catch (error) {
+        this.report(error)
+        failed = true
+      }
     }
+    if (failed && !this.closed)
+      this.timers.set(
+        'wake',
+        this.clock.after(WAKE_RETRY_MS, () => void this.wakeAll()),
+      )
+  }
+
+  private giveUp(id: string, error: InboxError<'STORE_CLOSED' | 'UNKNOWN_REQUEST'>): void {
+    for (const { reject } of this.waiters.get(id) ?? []) reject(error)
   }
 
   private every(name: string, intervalMs: number, run: () => Promise<void>): void {
