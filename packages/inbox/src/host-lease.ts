@@ -28,7 +28,7 @@ export class HostLease {
   private renewedAt: number | undefined
   /** Until then others may have been kept from renewing their leases, as this one was. */
   private patientUntil = 0
-  /** The same for those on other machines, of which nothing else tells whether they run. */
+  /** The same for other processes, as nothing is known of what was before this one started. */
   private patientWithOthersUntil = 0
 
   constructor(store: InboxStore, clock: Clock, leaseMs: number) {
@@ -50,7 +50,7 @@ export class HostLease {
     const now = this.now()
     if (this.renewedAt === undefined) this.patientWithOthersUntil = now + this.leaseMs
     // The store was away, or this process was stopped.
-    else if (now - this.renewedAt >= this.leaseMs || now - startingAt >= this.leaseMs / 3)
+    else if (this.isBehind(now) || now - startingAt >= this.leaseMs / 3)
       this.patientUntil = now + this.leaseMs
     this.renewedAt = now
   }
@@ -77,12 +77,17 @@ export class HostLease {
     if (!parsed.success) return false
     const { machine, pid, startedAt, expiresAt } = parsed.data
     const isHere = machine === THIS_MACHINE
-    const now = this.now()
-    const isPatient = now < this.patientUntil || (!isHere && now < this.patientWithOthersUntil)
-    if (expiresAt <= now && !isPatient) return false
-    if (!isHere) return true
+    const isThis = isHere && pid === process.pid
     // A killed process is found out at once, without waiting for its lease. The same number may be that of a process before this one, as happens in containers.
-    return pid === process.pid ? startedAt === performance.timeOrigin : isRunning(pid)
+    if (isHere && !(isThis ? startedAt === performance.timeOrigin : isRunning(pid))) return false
+    const now = this.now()
+    if (now < expiresAt || now < this.patientUntil || this.isBehind(now)) return true
+    return !isThis && now < this.patientWithOthersUntil
+  }
+
+  /** This one's own lease is over: what kept it from being renewed may keep the others, too. */
+  private isBehind(now: number): boolean {
+    return this.renewedAt !== undefined && now - this.renewedAt >= this.leaseMs
   }
 
   // A host whose own clock is wrong is neither gone for the others, nor are they for it.

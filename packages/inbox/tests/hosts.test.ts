@@ -50,6 +50,50 @@ test('a host whose clock is wrong takes nobody who lives for gone, where the sto
   expect((await wrong.get(request.id)).settlement).toBeUndefined()
 })
 
+test('hosts that could not reach the store for longer than their leases take each other for gone no more than before', async () => {
+  const medium = new MemoryMedium()
+  const clock = new ManualClock()
+  let isAway = false
+  const host = async () => {
+    const store = new MemoryStore(medium)
+    for (const name of ['writeRecords', 'records', 'owners'] as const) {
+      const call = store[name].bind(store) as (...given: unknown[]) => Promise<unknown>
+      const guarded = (...given: unknown[]) =>
+        isAway ? Promise.reject(new Error('the store is away')) : call(...given)
+      Object.assign(store, { [name]: guarded })
+    }
+    const inbox = new Inbox({ store, clock, leaseMs: 15_000 })
+    onTestFinished(() => inbox.close())
+    await inbox.start()
+    return inbox
+  }
+  const [one, other] = [await host(), await host()]
+  const { request } = await other.open({ kind: 'questions', payload: { questions: [] } })
+  isAway = true
+  for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
+  isAway = false
+  for (let second = 0; second < 30; second += 1) {
+    await clock.advance(1_000)
+    expect(await one.goneHosts([other.hostId])).toEqual([])
+  }
+  expect((await one.get(request.id)).settlement).toBeUndefined()
+})
+
+test('a host that was closed while the store was away leaves nobody waiting, and the store closed', async () => {
+  const store = new MemoryStore()
+  const reported: unknown[] = []
+  const inbox = new Inbox({ store, report: error => reported.push(error) })
+  await inbox.start()
+  const { request } = await inbox.open({ kind: 'questions', payload: { questions: [] } })
+  const waiting = inbox.wait(request.id)
+  Object.assign(store, { ownedBy: () => Promise.reject(new Error('the store is away')) })
+  const closing = inbox.close()
+  await expect(waiting).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  await closing
+  await expect(store.get(request.id)).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  expect(reported).toHaveLength(1)
+})
+
 test('whoever follows has heard of all that was committed before, once it is caught up', async () => {
   const one = await startHost()
   const other = await startHost(one.medium)
