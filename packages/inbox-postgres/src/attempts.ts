@@ -9,11 +9,11 @@ export function delayBefore(count: number): number {
 }
 
 /**
- * Calls `attempt` until it does, is refused, or the instant `end` of `performance.now()` has come; at least once. A
- * write must bear being attempted again after it was carried out.
+ * Calls `attempt` until it does, is refused, or the instant `end` of `performance.now()` has come; at least once. It is
+ * given `end`, by which it must itself have come to something. A write must bear being attempted again after it was carried out.
  */
 export async function persist<T>(
-  attempt: () => Promise<T>,
+  attempt: (end: number) => Promise<T>,
   end: number,
   ended: AbortSignal,
   kind: 'reads' | 'writes' = 'writes',
@@ -21,7 +21,7 @@ export async function persist<T>(
   let lost = false
   for (let count = 0; ; count += 1) {
     try {
-      return await attempt()
+      return await attempt(end)
     } catch (error) {
       const failure = failureOf(error)
       if (failure === undefined) throw error

@@ -125,19 +125,23 @@ export class Batches {
     const end = (jobs[0]?.givenAt ?? 0) + this.waitMs
     this.number += 1
     const { number } = this
-    return persist(async () => z.array(outcomeRow).parse(await this.attempt(jobs, number)), end, this.ended)
+    return persist(
+      async until => z.array(outcomeRow).parse(await this.attempt(jobs, number, until)),
+      end,
+      this.ended,
+    )
   }
 
-  private async attempt(jobs: readonly Job[], number: number): Promise<readonly unknown[]> {
+  private async attempt(jobs: readonly Job[], number: number, end: number): Promise<readonly unknown[]> {
     const [first] = jobs
     const lone = first && jobs.length === 1 ? loneCommand(first.command, first.token) : undefined
     if (lone !== undefined) {
-      const rows = await this.connection.run(lone.statement, lone.values)
+      const rows = await this.connection.run(lone.statement, lone.values, { end })
       if (rows.length > 0) return rows
     }
     const kept = jobs.some(job => job.kept)
     const commands = `[${jobs.map(({ command, token }) => JSON.stringify({ ...command, token })).join(',')}]`
-    return this.connection.run(APPLY, [this.writer, number, kept, commands])
+    return this.connection.run(APPLY, [this.writer, number, kept, commands], { end })
   }
 
   private tell(jobs: readonly Job[], outcomes: readonly Outcome[]): void {

@@ -49,7 +49,8 @@ export function settleCommand(
     op: 'settle',
     id: encodeText(id),
     settlement: encodeJson(settlement),
-    settled_at: encodeInstant(settlement.settledAt),
+    // By which it is pruned; the settlement tells it as the host says.
+    settled_at: clock.toDatabase(encodeInstant(settlement.settledAt)),
     command_id: encodeText(settlement.commandId),
     digest: encodeText(digest),
     ...(ifDueAt === undefined ? {} : { due_at: clock.toDatabase(encodeInstant(ifDueAt)) }),
@@ -68,9 +69,14 @@ function encodeRecords(writes: readonly RecordWrite[] = []): { readonly records?
       namespace: encodeName('namespace', namespace),
       key: encodeName('key', key),
       value: value === null ? null : encodeJson(value),
-      ...(expectedVersion === undefined ? {} : { expected: expectedVersion }),
+      ...(expectedVersion === undefined ? {} : { expected: encodeVersion(expectedVersion) }),
     })),
   }
+}
+
+/** What is no version is that of no record, and JSON would make null of NaN. */
+function encodeVersion(version: number): number {
+  return Number.isSafeInteger(version) ? version : -1
 }
 
 function encodeName(path: string, name: string): string {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import type { PgClient, PgClientClass, PgNotification } from './client.ts'
-import { ConnectionLost, NotConnected, sqlStateOf } from './error.ts'
+import { ConnectionLost, NotConnected, READ_ONLY, sqlStateOf, TookTooLong } from './error.ts'
 
 /** A statement that each connection prepares once. */
 export interface Statement {
@@ -18,6 +18,8 @@ export interface ConnectOptions {
 
 /** How long a connection may be idle before the system asks whether the other end is there, in milliseconds. */
 const KEEP_ALIVE_AFTER_MS = 10_000
+/** How much longer to wait than the server lets a statement run, so that it is the server that says so, in milliseconds. */
+const SERVER_FIRST_MS = 500
 /** How long to wait for a polite end, in milliseconds. */
 const END_WITHIN_MS = 1_000
 
@@ -32,7 +34,15 @@ const SET_UP = `SELECT pg_backend_pid() AS pid,
   set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false),
   set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
+  set_config('extra_float_digits', '1', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`
+
+interface RunLimits {
+  /** How long the statement may run, in milliseconds. At most, and by default, a little longer than the server lets it. */
+  readonly timeoutMs?: number
+  /** The instant of `performance.now()` by which it has come to something. Default: none. */
+  readonly end?: number
+}
 
 interface Live {
   readonly client: PgClient
@@ -48,6 +58,11 @@ interface Live {
 export class Connection {
   private readonly options: ConnectOptions
   private live: Live | undefined
+  /** Under way, for all that wait for it. */
+  private making: { readonly socket: Socket; readonly made: Promise<Live> } | undefined
+  /** How many connections could not be made, and what was wrong with the last. */
+  private failed = 0
+  private failure: NotConnected | undefined
   private turn: Promise<unknown> = Promise.resolve()
   private waiting = 0
   private closed = false
@@ -76,15 +91,18 @@ export class Connection {
     return this.live?.pid
   }
 
-  /** The rows. Rejects as `failureOf` tells apart. */
+  /** The rows. Rejects as `failureOf` tells apart. A connection that cannot be made fails all that wait for their turn. */
   async run(
     statement: Statement | string,
     values: unknown[] = [],
-    timeoutMs = this.options.queryTimeoutMs,
+    limits: RunLimits = {},
   ): Promise<readonly unknown[]> {
     this.waiting += 1
-    const before = this.turn
-    const ran = before.then(() => this.runNow(statement, values, timeoutMs))
+    const { turn: before, failed } = this
+    const ran = before.then(() => {
+      if (this.live === undefined && this.failed > failed && this.failure !== undefined) throw this.failure
+      return this.runNow(statement, values, limits)
+    })
     this.turn = ran.then(nothing, nothing)
     try {
       return await ran
@@ -98,7 +116,10 @@ export class Connection {
     const { turn } = this
     this.closed = true
     await turn
-    const { live } = this
+    const { live, making } = this
+    // Whoever wanted it has given up.
+    making?.socket.destroy()
+    await making?.made.catch(() => {})
     this.live = undefined
     if (live === undefined) return
     await within(live.client.end(), END_WITHIN_MS).catch(() => {})
@@ -108,16 +129,24 @@ export class Connection {
   private async runNow(
     statement: Statement | string,
     values: unknown[],
-    timeoutMs: number,
+    { timeoutMs = Infinity, end = Infinity }: RunLimits,
   ): Promise<readonly unknown[]> {
-    const live = this.live ?? (await this.connect())
+    if (performance.now() >= end) throw new NotConnected('its time was over before its turn came')
+    const live = this.live ?? (await this.connect(end))
+    const longestMs = this.options.queryTimeoutMs + SERVER_FIRST_MS
+    // Nothing is sent whose answer nobody would wait for.
+    const leftMs = end - performance.now()
+    if (leftMs <= 0) throw new NotConnected('its time was over when the connection was made')
     const query = typeof statement === 'string' ? { text: statement, values } : { ...statement, values }
     live.socket.ref()
     try {
-      const { rows } = await within(live.client.query(query), timeoutMs)
+      const { rows } = await within(live.client.query(query), Math.min(timeoutMs, leftMs, longestMs))
       return rows
     } catch (error) {
-      if (sqlStateOf(error) !== undefined) throw error
+      const state = sqlStateOf(error)
+      // Of a server that became a standby: its successor is found by connecting again.
+      if (state === READ_ONLY) this.drop(live)
+      if (state !== undefined) throw error
       this.drop(live)
       throw new ConnectionLost(messageOf(error), { cause: error })
     } finally {
@@ -126,10 +155,25 @@ export class Connection {
     }
   }
 
-  private async connect(): Promise<Live> {
-    const { Client, url, schema, connectTimeoutMs, queryTimeoutMs } = this.options
+  /** One who has waited long enough leaves the attempt to the others. */
+  private async connect(end: number): Promise<Live> {
     if (this.closed) throw new NotConnected('the store is closed')
-    const socket = new Socket()
+    if (this.making === undefined) {
+      const socket = new Socket()
+      // Later, as it may fail before it has waited for anything.
+      this.making = { socket, made: Promise.resolve().then(() => this.make(socket)) }
+    }
+    const { made } = this.making
+    if (end === Infinity) return made
+    try {
+      return await within(made, Math.max(0, end - performance.now()))
+    } catch (error) {
+      throw error instanceof NotConnected ? error : new NotConnected(messageOf(error), { cause: error })
+    }
+  }
+
+  private async make(socket: Socket): Promise<Live> {
+    const { Client, url, schema, connectTimeoutMs, queryTimeoutMs } = this.options
     let client: PgClient | undefined
     try {
       client = new Client({
@@ -148,7 +192,7 @@ export class Connection {
           // On the server as well, so that what nobody waits for any more does not go on.
           const { rows: settings } = await connected.query({
             text: SET_UP,
-            values: [schema, String(queryTimeoutMs)],
+            values: [`"${schema}"`, String(queryTimeoutMs)],
           })
           return settings
         })(),
@@ -156,11 +200,17 @@ export class Connection {
       )
       const live = { client, socket, pid: (rows[0] as { pid: number }).pid }
       this.live = live
+      // Whoever wanted it may have given up.
+      socket.unref()
       client.on('end', () => this.drop(live))
       return live
     } catch (error) {
       socket.destroy()
-      throw new NotConnected(messageOf(error), { cause: error })
+      this.failed += 1
+      this.failure = new NotConnected(messageOf(error), { cause: error })
+      throw this.failure
+    } finally {
+      this.making = undefined
     }
   }
 
@@ -181,7 +231,7 @@ function messageOf(error: unknown): string {
 async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new TookTooLong(`no answer within ${Math.round(ms)} ms`)), ms)
   })
   promise.catch(() => {})
   try {

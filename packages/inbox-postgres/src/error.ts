@@ -49,6 +49,14 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
+/** What was given up for the time it took. */
+export class TookTooLong extends Error {
+  override readonly name = 'TookTooLong'
+}
+
+/** The code of SQL for a write on a server that takes none. */
+export const READ_ONLY = '25006'
+
 // Of the codes of SQL: what another attempt may find otherwise. A statement that ran too long, waited too long for a
 // lock or met another transaction; a server without room; one that became a standby.
 const PASSING = /^(?:57014|55P03|40001|40P01|53[0-9A-Z]{3}|25006)$/u
@@ -60,9 +68,28 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof ConnectionLost) return 'unknown'
   const connecting = error instanceof NotConnected
   const code = sqlStateOf(connecting ? error.cause : error)
-  if (code === undefined) return connecting ? 'notDone' : undefined
+  if (code === undefined) {
+    if (!connecting) return undefined
+    return isOfNetwork(error.cause) ? 'notDone' : 'refused'
+  }
   if (ENDED.test(code)) return connecting ? 'notDone' : 'unknown'
   return PASSING.test(code) ? 'notDone' : 'refused'
+}
+
+// What `pg` says without a code of a server that hung up, was slow, or had no process to spare for TLS.
+const PASSING_OF_PG =
+  /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|timeout expired|There was an error establishing an SSL connection)/u
+
+/**
+ * Whether a connection may be made another time. What the network did has a code of the system, or none where `pg` only saw
+ * the end of it; a URL that is none, a certificate that is not trusted or a server without TLS stay as they are.
+ */
+function isOfNetwork(cause: unknown): boolean {
+  if (cause === undefined || cause instanceof TookTooLong) return true
+  if (!(cause instanceof Error)) return false
+  if (!('code' in cause)) return PASSING_OF_PG.test(cause.message)
+  // A certificate's file is opened by whoever configures the connection.
+  return /^E(?!RR_)[A-Z0-9_]+$/u.test(String(cause.code)) && !('syscall' in cause && cause.syscall === 'open')
 }
 
 /** The five letters and digits by which PostgreSQL says what was wrong. */

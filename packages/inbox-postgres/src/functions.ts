@@ -8,7 +8,7 @@ import { REQUEST_COLUMNS } from './rows.ts'
  * killed or cut off holds up nobody.
  *
  * What was sent again after its answer was lost gets what the first one came to: a request knows by which command it was
- * opened and settled, and for what leaves no such trace the batch itself is kept, known by its writer and number. Such a
+ * opened and settled, and for what leaves no such trace the last batch of each writer is kept, known by its number. Such a
  * batch that arrives after a later one of its writer is refused.
  */
 export const APPLY_COMMANDS = `
@@ -35,7 +35,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(log_lock());
   IF p_kept THEN
     SELECT b.batch, b.statuses, b.details, b.places INTO last
-      FROM batches b WHERE b.writer = p_writer ORDER BY b.batch DESC LIMIT 1;
+      FROM batches b WHERE b.writer = p_writer;
     IF last.batch > p_batch THEN
       RAISE EXCEPTION 'a later batch of this host was carried out' USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
@@ -138,7 +138,9 @@ BEGIN
     END LOOP;
     IF p_kept THEN
       INSERT INTO batches (writer, batch, at, statuses, details, places)
-        VALUES (p_writer, p_batch, now(), statuses, details, places);
+        VALUES (p_writer, p_batch, now(), statuses, details, places)
+        ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, at = excluded.at, statuses = excluded.statuses,
+          details = excluded.details, places = excluded.places;
     END IF;
   END IF;
   RETURN QUERY SELECT o.status, o.detail, ${REQUEST_COLUMNS}
@@ -193,7 +195,9 @@ BEGIN
     DELETE FROM requests r USING old WHERE r.position = old.position RETURNING r.settled_position
   ) SELECT count(*), max(g.settled_position) INTO pruned, through FROM gone g;
   IF pruned > 0 THEN UPDATE store SET pruned_through = greatest(pruned_through, through); END IF;
-  DELETE FROM batches WHERE at < now() - interval '1 day';
+  DELETE FROM batches b USING (
+    SELECT o.writer FROM batches o WHERE o.at < now() - interval '1 day' LIMIT p_most
+  ) old WHERE b.writer = old.writer;
   RETURN pruned;
 END
 $$;

@@ -10,6 +10,8 @@ const BEAT: Statement = {
   text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, (SELECT max(position) FROM log)::float8 AS position',
 }
 
+/** How long the connection may leave the regular question unanswered, in milliseconds. */
+const BEAT_WITHIN_MS = 2_000
 /** How long a host that writes without a break leaves between two notifications, in milliseconds. */
 const TELL_EVERY_MS = 5
 
@@ -53,10 +55,10 @@ export class Listener {
     })
   }
 
-  /** Resolves once it hears what is written from then on. Rejects when the database cannot be reached. */
-  async start(channel: string): Promise<void> {
+  /** Resolves once it hears what is written from then on. Rejects when the database cannot be reached, by `end` at the latest. */
+  async start(channel: string, end: number): Promise<void> {
     this.channel = channel
-    await this.listen()
+    await this.listen(end)
     this.beating = this.beat()
   }
 
@@ -71,10 +73,10 @@ export class Listener {
     await this.connection.close()
   }
 
-  private async listen(): Promise<void> {
+  private async listen(end = Infinity): Promise<void> {
     this.lost = new AbortController()
-    await this.connection.run(`LISTEN ${this.channel}`)
-    await this.ask()
+    await this.connection.run(`LISTEN ${this.channel}`, [], { end })
+    await this.ask(end)
   }
 
   private async tellAll(): Promise<void> {
@@ -92,9 +94,9 @@ export class Listener {
     }
   }
 
-  private async ask(): Promise<void> {
+  private async ask(end = Infinity): Promise<void> {
     await this.clock.measure(async () => {
-      const rows = await this.connection.run(BEAT)
+      const rows = await this.connection.run(BEAT, [], { timeoutMs: BEAT_WITHIN_MS, end })
       const { now, position } = beatRow.parse(rows[0])
       if (position !== this.position) this.onLogged()
       this.position = position

@@ -13,28 +13,30 @@ const storeRows = z.tuple([z.object({ application: z.string(), version: z.number
 const OLDEST_SERVER = 14
 
 const LOOK = `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS server,
-  to_regclass($1 || '.store') IS NOT NULL AS store,
+  to_regclass(quote_ident($1) || '.store') IS NOT NULL AS store,
   EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
     AND c.relname IN ('requests', 'log', 'records', 'deleted_records', 'batches', 'positions')) AS others`
 
 /**
  * Brings the schema to the latest version, all steps or none, and returns the id of the store in it. Of hosts that start at
- * once one does it, and the others wait. Rejects with `STORE_UNREADABLE` for a schema it must not touch.
+ * once one does it, and the others wait. Rejects with `STORE_UNREADABLE` for a schema it must not touch, and comes to something
+ * by the instant `end` of `performance.now()`.
  */
 export async function migrate(
   connection: Connection,
   schema: string,
   migrations: readonly string[] = MIGRATIONS,
+  end = Infinity,
 ): Promise<string> {
-  const found = await look(connection, schema, migrations.length)
+  const found = await look(connection, schema, migrations.length, end)
   if (found?.version === migrations.length) return found.id
   try {
-    await connection.run(scriptOf(schema, migrations))
+    await connection.run(scriptOf(schema, migrations), [], { end })
   } catch (error) {
     // One host brought it up while this one waited: what this one went by does not hold any more.
     if (sqlStateOf(error) !== CHANGED_MEANWHILE) throw error
   }
-  const made = await look(connection, schema, migrations.length)
+  const made = await look(connection, schema, migrations.length, end)
   if (made === undefined) throw unreadable(schema, 'it was removed while it was made')
   return made.id
 }
@@ -52,7 +54,7 @@ function scriptOf(schema: string, migrations: readonly string[]): string {
       END IF; END $guard$;`,
   )
   return `SELECT pg_advisory_xact_lock(1752328546, hashtext('${schema}'));
-    DO $guard$ BEGIN IF to_regnamespace('${schema}') IS NULL THEN CREATE SCHEMA ${schema}; END IF; END $guard$;
+    DO $guard$ BEGIN IF to_regnamespace('"${schema}"') IS NULL THEN CREATE SCHEMA "${schema}"; END IF; END $guard$;
     CREATE TABLE IF NOT EXISTS store (
       one boolean PRIMARY KEY DEFAULT true CHECK (one),
       application text NOT NULL,
@@ -72,8 +74,9 @@ async function look(
   connection: Connection,
   schema: string,
   latest: number,
+  end: number,
 ): Promise<{ version: number; id: string } | undefined> {
-  const [mark] = marks.parse(await connection.run(LOOK, [schema]))
+  const [mark] = marks.parse(await connection.run(LOOK, [schema], { end }))
   const major = Math.trunc(mark.server / 10_000)
   if (major < OLDEST_SERVER)
     throw unreadable(schema, `the server is PostgreSQL ${major}, and ${OLDEST_SERVER} or newer is needed`)
@@ -82,7 +85,7 @@ async function look(
     if (mark.others) throw unreadable(schema, 'it holds tables of something else')
     return undefined
   }
-  const [{ application, version, id }] = await readStore(connection, schema)
+  const [{ application, version, id }] = await readStore(connection, schema, end)
   if (application !== APPLICATION) throw unreadable(schema, 'its table "store" is of something else')
   if (version > latest) {
     throw unreadable(
@@ -93,9 +96,13 @@ async function look(
   return { version, id }
 }
 
-async function readStore(connection: Connection, schema: string): Promise<z.infer<typeof storeRows>> {
+async function readStore(
+  connection: Connection,
+  schema: string,
+  end: number,
+): Promise<z.infer<typeof storeRows>> {
   try {
-    const rows = await connection.run('SELECT application, version, id FROM store')
+    const rows = await connection.run('SELECT application, version, id FROM store', [], { end })
     const read = storeRows.safeParse(rows)
     if (read.success) return read.data
     throw unreadable(schema, 'its table "store" is of something else', read.error)

@@ -4,6 +4,7 @@ import { persist } from './attempts.ts'
 import type { PgClientClass } from './client.ts'
 import { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
+import { MIGRATIONS } from './schema.ts'
 import { PostgresStore } from './store.ts'
 
 export interface PostgresStoreOptions {
@@ -32,7 +33,8 @@ export interface PostgresStoreOptions {
  *
  * Rejects with `InboxError` `STORE_UNREADABLE` for a database or schema that is not one of this package or that this version
  * does not know, and leaves it as it is; with `PostgresStoreError` `DATABASE_UNREACHABLE` when it cannot be reached within
- * `waitMs`, and `DATABASE_REFUSED` when it lets this user not in.
+ * `waitMs`, and `DATABASE_REFUSED` when it lets this user not in, or the URL, its
+ * certificates or TLS could not do at any time.
  */
 export async function openPostgresStore({
   url,
@@ -54,8 +56,8 @@ export async function openPostgresStore({
   try {
     const end = performance.now() + waitMs
     const never = new AbortController().signal
-    const id = await persist(() => migrate(writer, schema), end, never, 'reads')
-    await persist(() => store.start(`handraise_${id}`), end, never, 'reads')
+    const id = await persist(until => migrate(writer, schema, MIGRATIONS, until), end, never, 'reads')
+    await persist(until => store.start(`handraise_${id}`, until), end, never, 'reads')
     return store
   } catch (error) {
     await store.close()

@@ -1,4 +1,11 @@
-import type { InboxRequest, ListPage, ListQuery, LogPage, StoredRecord } from '@handraise/inbox'
+import {
+  InboxError,
+  type InboxRequest,
+  type ListPage,
+  type ListQuery,
+  type LogPage,
+  type StoredRecord,
+} from '@handraise/inbox'
 import { z } from 'zod'
 import { persist } from './attempts.ts'
 import type { Connection, Statement } from './connection.ts'
@@ -38,6 +45,8 @@ export class Reader {
 
   async list({ state, session, after, limit = DEFAULT_PAGE }: ListQuery): Promise<ListPage> {
     const size = pageSize(Math.min(limit, LONGEST_PAGE))
+    if (after !== undefined && !PLACE.test(after))
+      throw new InboxError('BAD_REQUEST', { issues: [{ path: 'after', message: 'is no place in the list' }] })
     const from = after ?? (state === 'pending' ? '0' : LAST_POSITION)
     const found =
       session === undefined
@@ -107,8 +116,12 @@ export class Reader {
   }
 
   private read(statement: Statement, ...values: unknown[]): Promise<readonly unknown[]> {
-    const end = performance.now() + this.waitMs
-    return persist(() => this.leastBusy().run(statement, values), end, this.ended, 'reads')
+    return persist(
+      end => this.leastBusy().run(statement, values, { end }),
+      performance.now() + this.waitMs,
+      this.ended,
+      'reads',
+    )
   }
 
   private leastBusy(): Connection {
@@ -121,9 +134,11 @@ function names(rows: readonly unknown[]): string[] {
 }
 
 function pageSize(limit: number): number {
-  return Math.min(Math.max(0, Math.trunc(limit)), 1_000_000_000)
+  return Number.isNaN(limit) ? 0 : Math.min(Math.max(0, Math.trunc(limit)), 1_000_000_000)
 }
 
+// Fewer digits than the longest position, so that the database can read it.
+const PLACE = /^\d{1,18}$/u
 const LAST_POSITION = '9223372036854775807'
 
 const statement = (name: string, text: string): Statement => ({ name, text })

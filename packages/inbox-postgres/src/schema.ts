@@ -71,13 +71,12 @@ export const MIGRATIONS: readonly string[] = [
   );
 
   CREATE TABLE batches (
-    writer uuid NOT NULL,
+    writer uuid PRIMARY KEY,
     batch bigint NOT NULL,
     at timestamptz NOT NULL,
     statuses text[] NOT NULL,
     details integer[] NOT NULL,
-    places bigint[] NOT NULL,
-    PRIMARY KEY (writer, batch)
+    places bigint[] NOT NULL
   );
   ${RECORD_FUNCTIONS}
   ${PRUNE_FUNCTIONS}

@@ -63,9 +63,9 @@ export class PostgresStore implements InboxStore {
     this.batches = new Batches(writer, waitMs, onLogged, ended)
   }
 
-  /** To be called before anything else, with the channel on which writers notify; again if it rejects. */
-  start(channel: string): Promise<void> {
-    return this.listener.start(channel)
+  /** To be called before anything else, with the channel on which writers notify; again if it rejects. It does by `end`. */
+  start(channel: string, end: number): Promise<void> {
+    return this.listener.start(channel, end)
   }
 
   async open(command: OpenCommand): Promise<OpenResult> {
@@ -184,7 +184,11 @@ export class PostgresStore implements InboxStore {
   }
 
   async prune(before: number): Promise<number> {
-    const command = { op: 'prune', before: encodeInstant(before), most: PRUNE_REQUESTS } as const
+    const command = {
+      op: 'prune',
+      before: this.clock.toDatabase(encodeInstant(before)),
+      most: PRUNE_REQUESTS,
+    } as const
     let pruned = 0
     for (;;) {
       this.assertOpen()

@@ -71,6 +71,45 @@ test.each([
   },
 )
 
+test.each([
+  ['ahead', 40],
+  ['behind', -40],
+])('a host whose clock is forty days %s forgets nothing early, and is not forgotten', async (_, days) => {
+  const right = await startHost(0)
+  const wrong = await startHost(days * 86_400_000)
+  const settled: string[] = []
+  for (const [index, { inbox }] of [right, wrong].entries()) {
+    const { request } = await inbox.open({ ...question, key: `of ${index}` })
+    await inbox.decide(request.id, { outcome: 'declined' }, { commandId: `c${index}`, surface: 'web' })
+    settled.push(request.id)
+  }
+  // Each forgets what is old when it starts.
+  const later = [await startHost(0), await startHost(days * 86_400_000)]
+  for (const { inbox } of later)
+    for (const id of settled)
+      expect(await inbox.get(id)).toMatchObject({ settlement: { outcome: 'declined' } })
+})
+
+test('a store prunes by the clock of the database, though hosts are forty days off', async () => {
+  const { url, schema } = place
+  const aheadMs = 40 * 86_400_000
+  const store = await openPostgresStore({ url, schema })
+  const ahead = await openPostgresStore({ url, schema, now: () => Date.now() + aheadMs })
+  const { settlement, ...command } = settling('a')
+  await store.open(opening('a'))
+  await store.settle({ ...command, settlement: { ...settlement, settledAt: Date.now() } })
+  const behind = await openPostgresStore({ url, schema, now: () => Date.now() - aheadMs })
+  await behind.open(opening('b'))
+  const settledAt = Date.now() - aheadMs
+  expect(await behind.settle({ ...settling('b'), settlement: { ...settlement, settledAt } })).toMatchObject({
+    request: { settlement: { settledAt } },
+  })
+  expect(await store.prune(Date.now() - 60_000)).toBe(0)
+  expect(await ahead.prune(Date.now() + aheadMs - 60_000)).toBe(0)
+  expect(await ahead.prune(Date.now() + aheadMs + 60_000)).toBe(2)
+  await Promise.all([store, ahead, behind].map(each => each.close()))
+})
+
 test('a wrong clock is found out though the database is slow to answer', async () => {
   const clock = new DatabaseClock(() => Date.now() + TEN_MINUTES)
   await clock.measure(async () => {

@@ -125,6 +125,23 @@ test('a call ends with a code when the database cannot be reached, and nothing w
   expect(await store.get('a')).toBeUndefined()
 })
 
+test('calls that wait for the same connections give up together, not one after the other', async () => {
+  const store = await openBehindProxy({ waitMs: 1_000, pollMs: 60_000 })
+  await store.get('a')
+  const { made } = proxy
+  proxy.hold()
+  proxy.cut()
+  const calls = range(300).flatMap(id => [store.get(id), store.open(opening(id))])
+  const ended = await Promise.allSettled(calls)
+  expect(ended).toMatchObject(
+    ended.map(() => ({ status: 'rejected', reason: { code: /UNREACHABLE|UNKNOWN/u } })),
+  )
+  // Each of four connections was tried a few times, for all.
+  expect(proxy.made - made).toBeLessThan(30)
+  proxy.mend()
+  expect(await store.open(opening('next'))).toMatchObject({ status: 'opened' })
+})
+
 test('opening ends with a code when nobody answers', async () => {
   proxy.hold()
   await expect(openBehindProxy({ waitMs: 200 })).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })

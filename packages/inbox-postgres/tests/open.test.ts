@@ -65,6 +65,39 @@ test('a database that lets the user not in is refused at once', async () => {
   })
 })
 
+test.each([
+  ['a URL that is none', () => 'postgres://u:p/x@host/database'],
+  ['a name that is not encoded', (url: string) => url.replace('//', '//%zz')],
+  ['a port that is none', () => 'postgres://u:p@127.0.0.1:99999/database'],
+  ['TLS that the server does not speak', (url: string) => `${url}?sslmode=verify-full`],
+  ['a certificate that is missing', (url: string) => `${url}?sslmode=verify-full&sslrootcert=/missing`],
+])('%s is refused at once', async (_, change) => {
+  const opened = openPostgresStore({ url: change(place.url), schema: place.schema, waitMs: 600_000 })
+  await expect(opened).rejects.toMatchObject({ code: 'DATABASE_REFUSED' })
+})
+
+test.each(['user', 'order', 'default', 'all'])('the schema may be called %s', async schema => {
+  const { url, sql } = place
+  try {
+    const store = await openPostgresStore({ url, schema })
+    expect(await store.open(opening('a'))).toMatchObject({ status: 'opened' })
+    await store.close()
+    expect(await sql(`SELECT id FROM "${schema}".requests`)).toEqual([{ id: 'a' }])
+  } finally {
+    await sql(`SET client_min_messages = warning; DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+  }
+})
+
+test('a role that rounds numbers gets instants and positions back as they were', async () => {
+  const url = new URL(place.url)
+  url.searchParams.set('options', '-c extra_float_digits=-15')
+  const store = await openPostgresStore({ url: url.href, schema: place.schema })
+  for (const id of range(12)) await store.open(opening(id, { openedAt: 1_764_525_600_123.456 }))
+  expect(await store.get('request-1')).toMatchObject({ openedAt: 1_764_525_600_123.456 })
+  expect(await store.end()).toMatch(/\.12$/u)
+  await store.close()
+})
+
 test('a user who may not make the schema is refused, and one to whom it was given is not', async () => {
   const { sql, schema } = place
   await sql(`CREATE ROLE ${schema} LOGIN PASSWORD 'p'`)

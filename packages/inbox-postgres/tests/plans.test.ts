@@ -95,6 +95,25 @@ test('no statement reads much more than it gives, however many requests there ar
   await store.close()
 })
 
+test('keeps one batch of each host, and none of a host that is gone for a day', async () => {
+  const { url, schema, sql } = place
+  const stores = await Promise.all([1, 2].map(() => openPostgresStore({ url, schema })))
+  for (const id of range(5))
+    for (const store of stores) await store.writeRecords([{ namespace: 'n', key: id, value: 1 }])
+  const count = 'SELECT count(*)::int AS count FROM batches'
+  expect(await sql(count)).toEqual([{ count: 2 }])
+  await sql("UPDATE batches SET at = now() - interval '25 hours'")
+  await sql(`INSERT INTO batches SELECT gen_random_uuid(), n, now() - interval '25 hours', '{}', '{}', '{}'
+    FROM generate_series(1, 1500) AS n`)
+  await stores[0]?.prune(0)
+  // So many at a time that no other host waits for it.
+  const [left] = await sql(count)
+  expect(left?.['count']).toBeGreaterThan(1_000)
+  for (const _ of range(10)) await stores[0]?.prune(0)
+  expect(await sql(count)).toEqual([{ count: 1 }])
+  await Promise.all(stores.map(each => each.close()))
+})
+
 test('prunes thousands in steps, by the time of settling, and frees the log', async () => {
   const { url, schema, sql } = place
   const stores = await Promise.all([1, 2].map(() => openPostgresStore({ url, schema })))
