@@ -1,6 +1,13 @@
-import { InboxError, type OpenCommand, type RecordWrite, type SettleCommand } from '@handraise/inbox'
+import {
+  encodeInstant,
+  encodeJson,
+  InboxError,
+  type OpenCommand,
+  type RecordWrite,
+  type SettleCommand,
+} from '@handraise/inbox'
 import type { DatabaseClock } from './database-clock.ts'
-import { encodeInstant, encodeJson, encodeText } from './rows.ts'
+import { encodeText } from './rows.ts'
 
 /** A command as `apply_commands` takes it. */
 export interface Command {

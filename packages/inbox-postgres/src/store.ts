@@ -13,6 +13,9 @@ import {
   type SettledRequest,
   type SettleResult,
   type StoredRecord,
+  decodeJson,
+  encodeInstant,
+  readSettlement,
 } from '@handraise/inbox'
 import { Batches, type Outcome } from './batches.ts'
 import { openCommand, settleCommand, writeCommand } from './commands.ts'
@@ -20,7 +23,7 @@ import { Connection, type ConnectOptions } from './connection.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { Listener } from './listener.ts'
 import { Reader } from './reader.ts'
-import { decodeJson, encodeInstant, encodeText, readRequest, readSettlement } from './rows.ts'
+import { encodeText, readRequest } from './rows.ts'
 import { Watchers } from './watchers.ts'
 
 /** Few enough for a transaction of some milliseconds. */

@@ -1,4 +1,4 @@
-import type { InboxRequest, InboxSettlement, JsonValue, StoredRecord } from '@handraise/inbox'
+import { decodeJson, readSettlement, type InboxRequest, type StoredRecord } from '@handraise/inbox'
 import { z } from 'zod'
 
 /** A request as it is kept, with what the store alone knows of it. */
@@ -28,20 +28,6 @@ const requestRow = z.object({
   payload: z.string(),
 })
 
-// What JSON.parse returns is JSON; only that it is there is left to check.
-const jsonValue = z.custom<JsonValue>(value => value !== undefined)
-
-const settlementColumn: z.ZodType<InboxSettlement> = z.object({
-  outcome: z.enum(['answered', 'declined', 'cancelled', 'clarified', 'interrupted', 'timedOut', 'aborted']),
-  answer: jsonValue.optional(),
-  reason: z.string().optional(),
-  text: z.string().optional(),
-  by: z.enum(['user', 'policy', 'default']).optional(),
-  surface: z.string().optional(),
-  commandId: z.string(),
-  settledAt: z.number(),
-})
-
 const recordRow = z.object({
   namespace: z.string(),
   key: z.string(),
@@ -68,11 +54,6 @@ export function readRequest(value: unknown): StoredRequest {
   return { position, digest, request, commandDigest: decodeText(row.command_digest ?? '') }
 }
 
-/** Throws for what could not be read back, so it is called before a settlement is kept as well. */
-export function readSettlement(text: string): InboxSettlement {
-  return settlementColumn.parse(JSON.parse(text))
-}
-
 export function readRecord(value: unknown): StoredRecord {
   const row = recordRow.parse(value)
   return {
@@ -94,21 +75,4 @@ export function encodeText(text: string): string {
 
 export function decodeText(text: string): string {
   return text.startsWith(ESCAPED) ? z.string().parse(JSON.parse(text.slice(ESCAPED.length))) : text
-}
-
-/** Throws what `JSON.stringify` throws, and a `TypeError` for what JSON does not hold at all. */
-export function encodeJson(value: unknown): string {
-  const text: string | undefined = JSON.stringify(value)
-  if (text === undefined) throw new TypeError(`${typeof value} cannot be kept: it is no JSON value`)
-  return text
-}
-
-/** SQLite would take NaN for null. */
-export function encodeInstant(instant: number): number {
-  if (!Number.isFinite(instant)) throw new TypeError(`${instant} is no instant`)
-  return instant
-}
-
-export function decodeJson(text: string): JsonValue {
-  return JSON.parse(text) as JsonValue
 }

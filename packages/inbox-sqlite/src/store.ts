@@ -12,12 +12,16 @@ import {
   type SettleCommand,
   type SettleResult,
   type StoredRecord,
+  decodeJson,
+  encodeInstant,
+  encodeJson,
+  readSettlement,
 } from '@handraise/inbox'
 import { failedError, isBusy, untilFree } from './busy.ts'
 import type { SqliteDatabase } from './client.ts'
 import { GroupCommit } from './group-commit.ts'
 import { Reader } from './reader.ts'
-import { decodeJson, encodeInstant, encodeJson, encodeText, readSettlement } from './rows.ts'
+import { encodeText } from './rows.ts'
 import { Watchers } from './watchers.ts'
 import { encodeWrites, Writer, type EncodedWrite } from './writer.ts'
 

@@ -1,15 +1,8 @@
-import type { LogEntry, RecordWrite } from '@handraise/inbox'
+import { encodeJson, type LogEntry, type RecordWrite } from '@handraise/inbox'
 import { z } from 'zod'
 import { sqliteCodeOf } from './busy.ts'
 import type { SqliteDatabase } from './client.ts'
-import {
-  decodeText,
-  encodeJson,
-  encodeText,
-  readRequest,
-  REQUEST_COLUMNS,
-  type StoredRequest,
-} from './rows.ts'
+import { decodeText, encodeText, readRequest, REQUEST_COLUMNS, type StoredRequest } from './rows.ts'
 
 /** A write of a record, as it was when the command was given. */
 export interface EncodedWrite {

@@ -1,4 +1,5 @@
 export { InboxError, type AnyInboxError, type InboxErrorCode, type InboxErrorDetails } from './error.ts'
+export { decodeJson, encodeInstant, encodeJson, readSettlement } from './kept-values.ts'
 export { MemoryMedium, MemoryStore } from './memory-store.ts'
 export {
   isSettled,
