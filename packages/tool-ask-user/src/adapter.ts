@@ -1,4 +1,8 @@
-import type { AskUserQuestionAnswer } from '@handraise/user-questions/types'
+import {
+  UserQuestionError,
+  type AskUserQuestionAnswer,
+  type UserQuestionErrorCode,
+} from '@handraise/user-questions/types'
 import {
   runTool,
   toToolSchema,
@@ -12,8 +16,10 @@ import type { RefusedChild } from './tool.ts'
 /** What the adapter of a framework is told besides who asks. `Call` is what that framework says of a call. */
 export interface AdapterOptions<Call> {
   /**
-   * The session of a call. The call's id is the key of its request within it, so that two runs need sessions of their own
-   * where a model may give both the same id.
+   * The session of a call. The call's id is the key of its request within it: a call with the id and the questions of an
+   * earlier one of its session gets what that one was answered. The ids of the large providers are made to be unique; those
+   * of local and scripted models are often `call_0` in each run, so that there each run needs a session of its own, and a run
+   * that is gone on with has the one it had.
    */
   readonly session?: string | ((call: Call) => string | undefined) | undefined
   /** The agent that asks: the exact live instance. */
@@ -24,7 +30,8 @@ export interface AdapterOptions<Call> {
 
 /** One call, as a framework hands it over. */
 export interface AdaptedCall<Call> {
-  readonly callId: string
+  /** Without one, or with a blank one, the call has nothing by which it could be found again. */
+  readonly callId: string | undefined
   /** Absent where the framework runs without one. */
   readonly signal: AbortSignal | undefined
   readonly from: Call
@@ -42,23 +49,47 @@ export async function askForCall<Call>(
   { callId, signal = new AbortController().signal, from }: AdaptedCall<Call>,
   { session, agent }: AdapterOptions<Call>,
 ): Promise<ToolResult<AskUserQuestionAnswer>> {
-  const result = await runTool(tool, raw, { callId, signal, agent, session: sessionOf(session, from) })
+  const call = { callId: namedCall(callId), signal, agent, session: sessionOf(session, from) }
+  const result = await runTool(tool, raw, call)
   if (result.isError) signal.throwIfAborted()
   return result
 }
+
+/** The id of a call; one of its own for a call that came without. */
+export function namedCall(callId: string | undefined): string {
+  return callId === undefined || callId.trim() === '' ? crypto.randomUUID() : callId
+}
+
+/**
+ * Whether a call ended because the host went down while it waited. It is no answer: in an inbox the question waits still, so
+ * that the call has to be made again, and not to be told as failed.
+ */
+export function isLeftOpen(result: ToolResult): result is Extract<ToolResult, { isError: true }> {
+  return result.isError && result.error.code === LEFT_OPEN
+}
+
+const LEFT_OPEN = 'PROVIDER_GONE' satisfies UserQuestionErrorCode
+
+/** What the model would be told of a call that is left open. */
+export const LEFT_OPEN_TEXT = `Error: ${new UserQuestionError(LEFT_OPEN).message}`
 
 /** The tool as the model is told of it. */
 export function schemaOf(tool: AskUserTool): ToolSchema {
   return toToolSchema(tool as unknown as ToolDefinition<never, never>)
 }
 
-export function sessionOf<Call>(session: AdapterOptions<Call>['session'], call: Call): string | undefined {
-  return typeof session === 'function' ? session(call) : session
+/** What `session` names for a call, else the thread of its run, where the framework knows threads. */
+export function sessionOf<Call>(
+  session: AdapterOptions<Call>['session'],
+  call: Call,
+  thread?: string,
+): string | undefined {
+  return (typeof session === 'function' ? session(call) : session) ?? thread
 }
 
 /** A failed call, for frameworks that are told of one by an error. */
 export class AskUserToolError extends Error {
-  override readonly name = 'AskUserToolError'
+  override readonly name: string = 'AskUserToolError'
   /** The code of the seam, or of the tool runtime. */
   readonly code: string
 

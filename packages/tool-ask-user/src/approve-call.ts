@@ -1,4 +1,5 @@
-import { sessionOf, type AdapterOptions } from './adapter.ts'
+import { z } from 'zod'
+import { namedCall, sessionOf, type AdapterOptions } from './adapter.ts'
 import type { Approver, ApproverOutcome, ApproverSubject, Ending, Json, UndecidedEnding } from './approver.ts'
 
 /** What an adapter of approvals is told besides who decides. */
@@ -21,10 +22,15 @@ export interface ToolCallToApprove {
 /** Whether a call may be made. If not, the text for the model, and whether the person stopped the turn. */
 export type CallApproval = { readonly allowed: true } | RefusedCall
 
+/** What was decided of a call, before it is claimed. */
+export type CallDecision = { readonly allowed: true; readonly outcome: ApproverOutcome } | RefusedCall
+
 interface RefusedCall {
   readonly allowed: false
   readonly text: string
   readonly stop: boolean
+  /** The host went down before anybody decided: the approval waits still. */
+  readonly leftOpen: boolean
 }
 
 /** Asks for one call, and claims what is allowed. Rejects with the reason of the signal alone. */
@@ -39,29 +45,54 @@ export async function approveCall<Call>(
 }
 
 /**
- * Asks for one call. Nothing but an allowance allows it: what the approver throws keeps the call from being made as well.
- * Rejects with the reason of the signal alone.
+ * Asks for one call after the other, and claims what was allowed once all are decided: an abort, or an end of the process, on
+ * the way uses up nothing. Rejects with the reason of the signal, and with `ApprovalLeftOpenError` where the host goes down
+ * while a call waits.
+ */
+export async function approveCalls(
+  approver: Approver,
+  calls: readonly ToolCallToApprove[],
+  options: ApprovalOptions<ToolCallToApprove>,
+): Promise<CallApproval[]> {
+  const decisions: Array<{ readonly call: ToolCallToApprove; readonly decided: CallDecision }> = []
+  for (const call of calls) {
+    const decided = orLeftOpen(await decideCall(approver, call, call, options), call)
+    decisions.push({ call, decided })
+  }
+  const approvals: CallApproval[] = []
+  for (const { call, decided } of decisions)
+    approvals.push(decided.allowed ? await claimCall(approver, call, decided.outcome) : decided)
+  return approvals
+}
+
+/**
+ * Asks for one call. Nothing but an allowance allows it: what the approver throws, or gives that is no outcome, keeps the call
+ * from being made as well. Rejects with the reason of the signal alone.
  */
 export async function decideCall<Call>(
   approver: Approver,
   call: ToolCallToApprove,
   from: Call,
   { subject, session, agent, signal }: ApprovalOptions<Call>,
-): Promise<{ readonly allowed: true; readonly outcome: ApproverOutcome } | RefusedCall> {
+): Promise<CallDecision> {
   const { toolName, input, callId } = call
   signal?.throwIfAborted()
   try {
-    const outcome = await approver.request({
+    const given = await approver.request({
       toolName,
-      subject: subject?.(call) ?? { kind: 'tool', toolName, input: input as Json },
-      callId,
+      subject: subject?.(call) ?? { kind: 'tool', toolName, input: asWritten(input) as Json },
+      callId: namedCall(callId),
       session: sessionOf(session, from),
       agent,
       signal,
     })
-    if (outcome.outcome === 'decided' && outcome.policyResult === 'allow') return { allowed: true, outcome }
+    const outcome = endingSchema.safeParse(given)
+    if (!outcome.success) throw new TypeError('the approver gave something that is no outcome')
+    const { data } = outcome
+    if (data.outcome === 'decided' && data.policyResult === 'allow') return { allowed: true, outcome: given }
     signal?.throwIfAborted()
-    return refused(describe(toolName, outcome), outcome.outcome === 'interrupted')
+    const leftOpen = data.outcome === 'unavailable' && isHostGone(data.cause)
+    return refused(describe(toolName, data), { stop: data.outcome === 'interrupted', leftOpen })
   } catch (error) {
     signal?.throwIfAborted()
     return refused(describe(toolName, { outcome: 'unavailable', reason: inWords(error) }))
@@ -74,23 +105,85 @@ export async function claimCall(
   { toolName }: ToolCallToApprove,
   outcome: ApproverOutcome,
 ): Promise<CallApproval> {
+  if (approver.redeem === undefined) return { allowed: true }
   try {
-    if ((await approver.redeem?.(outcome)) !== false) return { allowed: true }
-    return refused(
-      `${toolName} was allowed once and has been started before; whether it ended is not known here. It was not done again: look first, then ask again under a new call.`,
-    )
+    const claimed: unknown = await approver.redeem(outcome)
+    if (claimed === true) return { allowed: true }
+    if (claimed === false)
+      return refused(
+        `${toolName} was allowed once and has been started before; whether it ended is not known here. It was not done again: look first, then ask again under a new call.`,
+      )
+    throw new TypeError('what was allowed could not be claimed')
   } catch (error) {
     return refused(describe(toolName, { outcome: 'unavailable', reason: inWords(error) }))
   }
 }
 
-function refused(text: string, stop = false): RefusedCall {
-  return { allowed: false, text, stop }
+/** The host went down while an approval waited, which waits still: what holds the call is told nothing. */
+export class ApprovalLeftOpenError extends Error {
+  override readonly name = 'ApprovalLeftOpenError'
+  readonly code = 'APPROVAL_LEFT_OPEN'
+}
+
+/** A decision that stands. Throws `ApprovalLeftOpenError` where the host went down before there was one. */
+export function orLeftOpen(decision: CallDecision, { toolName }: ToolCallToApprove): CallDecision {
+  if (!decision.allowed && decision.leftOpen)
+    throw new ApprovalLeftOpenError(`the host went down before anybody decided about ${toolName}`)
+  return decision
+}
+
+function refused(text: string, { stop = false, leftOpen = false } = {}): RefusedCall {
+  return { allowed: false, text, stop, leftOpen }
 }
 
 function inWords(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+// As it is kept with the messages: a schema may have made dates of texts.
+function asWritten(value: unknown): unknown {
+  if (value instanceof Date && Number.isFinite(value.getTime())) return value.toISOString()
+  if (value instanceof URL) return value.href
+  if (Array.isArray(value)) return value.map(asWritten)
+  if (typeof value !== 'object' || value === null) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // What no text holds is for the approver to refuse.
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const said = Object.entries(value).filter(([, field]) => field !== undefined)
+  return Object.fromEntries(said.map(([name, field]) => [name, asWritten(field)]))
+}
+
+// The seam's code, and that of a store which was closed already.
+function isHostGone(cause: unknown): boolean {
+  const code: unknown =
+    typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
+  return code === 'PROVIDER_GONE' || code === 'STORE_CLOSED'
+}
+
+const endingSchema = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.literal('decided'),
+    policyResult: z.enum(['allow', 'deny']),
+    resolvedBy: z.enum(['user', 'policy']),
+    why: z.string().optional(),
+    feedback: z.string().optional(),
+  }),
+  z.object({
+    outcome: z.enum([
+      'declined',
+      'cancelled',
+      'clarified',
+      'interrupted',
+      'timedOut',
+      'aborted',
+      'unavailable',
+      'pending',
+    ]),
+    reason: z.string().optional(),
+    text: z.string().optional(),
+    cause: z.unknown().optional(),
+  }),
+])
 
 // Only a denial is called one. The words are those of `describeOutcome` in @handraise/user-approvals, which stands above
 // this package.

@@ -1,7 +1,10 @@
 /** Who decides whether a call may be made: `ctx.userApprovals` of `@handraise/user-approvals`, or what is like it. */
 export interface Approver {
   request(request: ApproverRequest): Promise<ApproverOutcome>
-  /** Claims the one effect of what was allowed. False: it was claimed before, as by a run that ended before it could tell. */
+  /**
+   * Claims the one effect of what was allowed. False: it was claimed before, as by a run that ended before it could tell.
+   * Whatever else is not `true` allows nothing either.
+   */
   redeem?(outcome: ApproverOutcome): Promise<boolean>
 }
 
@@ -68,4 +71,6 @@ export interface UndecidedEnding {
   readonly reason?: string | undefined
   /** What the person wrote back, when clarified. */
   readonly text?: string | undefined
+  /** Why it is unavailable. With the code `PROVIDER_GONE` or `STORE_CLOSED` the host went down, and the approval waits still. */
+  readonly cause?: unknown
 }

@@ -1,8 +1,8 @@
-import { jsonSchema, tool, type ModelMessage, type Tool, type ToolModelMessage } from 'ai'
+import { jsonSchema, tool, type ModelMessage, type Tool, type ToolResultPart } from 'ai'
 import type { AskUserQuestionAnswer } from '@handraise/user-questions/types'
-import { AskUserToolError, askForCall, schemaOf, type AdapterOptions } from '../adapter.ts'
+import { AskUserToolError, LEFT_OPEN_TEXT, askForCall, schemaOf, type AdapterOptions } from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
-import { partsOfType } from './parts.ts'
+import { partsOfType, withResults } from './parts.ts'
 
 /** What the AI SDK says of a call, in each of its versions that are adapted. */
 export interface AiSdkCall {
@@ -43,25 +43,34 @@ export interface OpenCallOptions extends AdapterOptions<AiSdkCall> {
 
 /**
  * Asks again what an earlier run had asked and did not live to hear the answer of; what was answered meanwhile is there at
- * once. Gives the message with the results, which has to follow `messages`, or `undefined` where no call of the tool is
- * open. Rejects with the reason of the signal alone.
+ * once. Gives the messages to go on with, each result right behind its call, or `undefined` where no call of the tool is
+ * open. A call is open as well whose result tells that the host went down while it waited, which is known by its exact text:
+ * the answer takes the place of that result, and what the model said to it at the end is left out. Rejects with the reason of
+ * the signal alone; a call whose host goes down again stays open.
  */
 export async function answerOpenCalls(
   messages: readonly ModelMessage[],
   asker: Asker,
   { toolName = 'ask_user_question', abortSignal, ...options }: OpenCallOptions = {},
-): Promise<ToolModelMessage | undefined> {
+): Promise<ModelMessage[] | undefined> {
   const neutral = neutralTool(asker, options.onRefusedChild)
-  const ended = new Set(partsOfType(messages, 'tool-result').map(({ toolCallId }) => toolCallId))
+  const ended = new Set(
+    partsOfType(messages, 'tool-result').flatMap(part => (isLeftOpenResult(part) ? [] : [part.toolCallId])),
+  )
   const open = partsOfType(messages, 'tool-call').filter(
     call => call.toolName === toolName && !ended.has(call.toolCallId),
   )
-  const answering = open.map(async ({ toolCallId, input }) => {
+  if (open.length === 0) return undefined
+  const answering = open.map(async ({ toolCallId, input }): Promise<ToolResultPart> => {
     const call = { toolCallId, abortSignal }
     const adapted = { callId: toolCallId, signal: abortSignal, from: call }
     const { isError, content } = await askForCall(neutral, input, adapted, options)
     const output = { type: isError ? ('error-text' as const) : ('text' as const), value: content }
-    return { type: 'tool-result' as const, toolCallId, toolName, output }
+    return { type: 'tool-result', toolCallId, toolName, output }
   })
-  return open.length === 0 ? undefined : { role: 'tool', content: await Promise.all(answering) }
+  return withResults(messages, await Promise.all(answering))
+}
+
+function isLeftOpenResult({ output }: ToolResultPart): boolean {
+  return output.type === 'error-text' && output.value === LEFT_OPEN_TEXT
 }

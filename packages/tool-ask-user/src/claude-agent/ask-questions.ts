@@ -1,8 +1,9 @@
-import { askForCall, type AdaptedCall, type AdapterOptions } from '../adapter.ts'
+import { askForCall, isLeftOpen, namedCall, type AdaptedCall, type AdapterOptions } from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 import {
   answeredInput,
-  questionInputSchema,
+  describeSkips,
+  readQuestionInput,
   toArguments,
   withPreviews,
   type PreviewFormat,
@@ -22,6 +23,8 @@ export type Asked =
       readonly message: string
       /** The person stopped the turn. */
       readonly stop: boolean
+      /** The host went down while the question waited, which waits still. */
+      readonly leftOpen: boolean
     }
 
 /** Answers calls of Claude's own `AskUserQuestion`. Rejects with the reason of the signal alone. */
@@ -39,17 +42,22 @@ export function questionAsker<Call>(
     },
   }
   const neutral = neutralTool(withPreviewsOfCall, options.onRefusedChild)
-  return async (raw, call) => {
-    const { data: input } = questionInputSchema.safeParse(raw)
+  return async (raw, given) => {
+    const call = { ...given, callId: namedCall(given.callId) }
+    const input = readQuestionInput(raw)
     if (input !== undefined) inputs.set(call.callId, input)
     try {
       const args = input === undefined ? raw : toArguments(input)
       const result = await askForCall(neutral, args, call, options)
-      if (result.isError) return { message: result.content, stop: result.error.code === 'ASK_INTERRUPTED' }
+      if (result.isError) {
+        const stop = result.error.code === 'ASK_INTERRUPTED'
+        return { message: result.content, stop, leftOpen: isLeftOpen(result) }
+      }
       const updatedInput = input && answeredInput(input, result.value)
-      return updatedInput === undefined
-        ? { message: 'the user skipped every question; nothing was chosen', stop: false }
-        : { updatedInput }
+      if (updatedInput !== undefined) return { updatedInput }
+      // What has no place in the input is told as it is.
+      const message = input === undefined ? result.content : describeSkips(input, result.value)
+      return { message, stop: false, leftOpen: false }
     } finally {
       // The same call may have come again meanwhile.
       if (inputs.get(call.callId) === input) inputs.delete(call.callId)

@@ -1,6 +1,7 @@
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk'
 import type { Asker } from '../tool.ts'
 import { questionAsker, type QuestionOptions } from './ask-questions.ts'
+import { QUESTION_TOOL } from './question-input.ts'
 
 /** What the Claude Agent SDK says of a call. */
 export type ClaudeAgentCall = Parameters<CanUseTool>[2]
@@ -21,7 +22,7 @@ export function canUseTool(
 ): CanUseTool {
   const ask = questionAsker(asker, options)
   return async (toolName, input, call) => {
-    if (toolName !== 'AskUserQuestion') return otherwise(toolName, input, call)
+    if (toolName !== QUESTION_TOOL) return otherwise(toolName, input, call)
     const asked = await ask(input, { callId: call.toolUseID, signal: call.signal, from: call })
     return asked.updatedInput === undefined
       ? { behavior: 'deny', message: asked.message, interrupt: asked.stop }

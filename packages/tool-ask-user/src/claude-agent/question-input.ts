@@ -1,8 +1,12 @@
 import type { Answer, AskUserQuestionAnswer, Question } from '@handraise/user-questions/types'
 import { z } from 'zod'
+import { repairArguments } from '../repair-arguments.ts'
+
+/** The tool with which Claude asks by itself. */
+export const QUESTION_TOOL = 'AskUserQuestion'
 
 /** The input of Claude's own `AskUserQuestion`, as far as it is read here. Its questions have no ids but their texts. */
-export const questionInputSchema = z.looseObject({
+const questionInputSchema = z.looseObject({
   questions: z
     .array(
       z.looseObject({
@@ -14,7 +18,8 @@ export const questionInputSchema = z.looseObject({
             z.looseObject({
               label: z.string(),
               description: z.string().optional(),
-              preview: z.string().optional(),
+              // The tool has none, and asks whatever stands in its place.
+              preview: z.string().optional().catch(undefined),
             }),
           )
           .optional(),
@@ -24,6 +29,24 @@ export const questionInputSchema = z.looseObject({
 })
 
 export type QuestionInput = z.infer<typeof questionInputSchema>
+
+/**
+ * Reads what a model sent, where it is read as it is or has one sure reading: JSON in a text, options as plain texts and the
+ * like. `undefined` where it has none, which the tool then tells.
+ */
+export function readQuestionInput(raw: unknown): QuestionInput | undefined {
+  return questionInputSchema.safeParse(raw).data ?? questionInputSchema.safeParse(mended(raw)).data
+}
+
+function mended(raw: unknown): unknown {
+  const repaired = z.looseObject({ questions: z.array(z.looseObject({})) }).safeParse(repairArguments(raw))
+  if (!repaired.success) return undefined
+  const questions = repaired.data.questions.map(({ id: _, multi_select: multiSelect, ...question }) => ({
+    ...question,
+    ...(multiSelect === undefined ? {} : { multiSelect }),
+  }))
+  return { ...repaired.data, questions }
+}
 
 /** How previews are written, as `toolConfig.askUserQuestion.previewFormat` of the SDK says. */
 export type PreviewFormat = 'markdown' | 'html'
@@ -83,6 +106,19 @@ export function answeredInput(
     answers: Object.fromEntries(answered.map(({ asked, answer }) => [asked.question, inWords(answer)])),
     ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
   }
+}
+
+/** What the model is told where every question was skipped, with what the person wrote beside them. */
+export function describeSkips({ questions }: QuestionInput, { answers }: AskUserQuestionAnswer): string {
+  const notes = answers.flatMap(({ id, note }) => {
+    if (note === undefined) return []
+    const asked = questions.find((_, index) => idOf(index) === id)?.question ?? id
+    return [
+      questions.length === 1 ? JSON.stringify(note) : `to ${JSON.stringify(asked)}: ${JSON.stringify(note)}`,
+    ]
+  })
+  const wrote = notes.length === 0 ? '' : `. They wrote ${notes.join(', ')}`
+  return `the user skipped every question; nothing was chosen${wrote}`
 }
 
 function inWords(answer: Answer): string {

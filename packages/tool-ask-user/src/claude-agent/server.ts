@@ -1,6 +1,6 @@
 import { createSdkMcpServer, tool, type McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk'
 import { z } from 'zod'
-import { askForCall, type AdapterOptions } from '../adapter.ts'
+import { askForCall, namedCall, type AdapterOptions } from '../adapter.ts'
 import { argumentsSchema } from '../arguments.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 
@@ -27,7 +27,7 @@ export function askUserServer(
   const neutral = neutralTool(asker, options.onRefusedChild)
   const answer = async (args: unknown, extra: unknown) => {
     const { signal, _meta: meta } = extraSchema.parse(extra)
-    const callId = meta?.['claudecode/toolUseId'] ?? crypto.randomUUID()
+    const callId = namedCall(meta?.['claudecode/toolUseId'])
     const result = await askForCall(neutral, args, { callId, signal, from: { callId } }, options)
     return { content: [{ type: 'text' as const, text: result.content }], isError: result.isError }
   }

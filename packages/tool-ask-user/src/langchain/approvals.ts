@@ -2,11 +2,11 @@ import { z } from 'zod'
 import {
   claimCall,
   decideCall,
+  orLeftOpen,
   type ApprovalOptions,
-  type CallApproval,
   type ToolCallToApprove,
 } from '../approve-call.ts'
-import type { Approver } from '../approver.ts'
+import type { Approver, ApproverOutcome } from '../approver.ts'
 
 /** What `humanInTheLoopMiddleware` interrupts a run with. */
 const reviewSchema = z.object({
@@ -27,24 +27,25 @@ export interface InterruptLike {
 
 /**
  * Asks for every call that `humanInTheLoopMiddleware` holds, one after the other, and gives what to resume with, by the id of
- * the interrupt: `new Command({ resume: await answerInterrupts(result.__interrupt__, ctx.userApprovals) })`. What was not
- * allowed is rejected with the text for the model, which says whether it was denied or nobody decided. The middleware makes
- * no call of a step of which one is rejected, so that the others of that step are rejected as well, in words of their own,
- * and those that come later are not asked for. Interrupts of another kind are left out.
+ * the interrupt: `new Command({ resume })`. `undefined` where no interrupt is of that middleware: those of another kind are
+ * left out, and wait for whoever knows what they ask for. What was not allowed is rejected with the text for the model, which
+ * says whether it was denied or nobody decided. The middleware makes no call of a step of which one is rejected, so that the
+ * others of that step are rejected as well, in words of their own, and those that come later are not asked for.
  *
- * Throws `TypeError` before it asks where a call may not be both approved and rejected; rejects with the reason of the signal.
+ * Throws `TypeError` before it asks where a call may not be both approved and rejected; rejects with the reason of the signal,
+ * and with `ApprovalLeftOpenError` where the host goes down meanwhile. What was allowed by then is not used up.
  */
 export async function answerInterrupts(
   interrupts: readonly InterruptLike[],
   approver: Approver,
   options: ApprovalOptions<ToolCallToApprove> = {},
-): Promise<Record<string, ReviewDecisions>> {
+): Promise<Record<string, ReviewDecisions> | undefined> {
   const reviews = interrupts.flatMap(({ id, value }) => {
     const { data } = reviewSchema.safeParse(value)
     return id === undefined || data === undefined ? [] : [{ id, ...data }]
   })
   for (const { reviewConfigs } of reviews) reviewConfigs.forEach(checkDecisions)
-  const answers: Record<string, ReviewDecisions> = {}
+  const steps = []
   for (const { id, actionRequests } of reviews) {
     // The middleware does not say which call it is; its interrupt has the same id whenever the graph comes to it.
     const calls = actionRequests.map(({ name, args }, index) => ({
@@ -52,32 +53,51 @@ export async function answerInterrupts(
       input: args,
       callId: `${id}/${index}`,
     }))
-    answers[id] = { decisions: await decideStep(calls, approver, options) }
+    steps.push({ id, calls, decided: await decideStep(calls, approver, options) })
   }
-  return answers
+  // Claimed last, so that an abort on the way uses up nothing that was allowed.
+  const answers: Record<string, ReviewDecisions> = {}
+  for (const { id, calls, decided } of steps)
+    answers[id] = { decisions: await claimStep(calls, approver, decided) }
+  return steps.length === 0 ? undefined : answers
+}
+
+interface DecidedStep {
+  readonly allowed: ReadonlyArray<{ readonly call: ToolCallToApprove; readonly outcome: ApproverOutcome }>
+  /** Of the first call that was not allowed: those after it are not asked for. */
+  readonly refusal?: string | undefined
 }
 
 async function decideStep(
   calls: readonly ToolCallToApprove[],
   approver: Approver,
   options: ApprovalOptions<ToolCallToApprove>,
+): Promise<DecidedStep> {
+  const allowed = []
+  for (const call of calls) {
+    const decided = orLeftOpen(await decideCall(approver, call, call, options), call)
+    if (!decided.allowed) return { allowed, refusal: decided.text }
+    allowed.push({ call, outcome: decided.outcome })
+  }
+  return { allowed }
+}
+
+async function claimStep(
+  calls: readonly ToolCallToApprove[],
+  approver: Approver,
+  { allowed, refusal }: DecidedStep,
 ): Promise<ReviewDecisions['decisions']> {
-  const claims: Array<() => Promise<CallApproval>> = []
   const rejectAll = (at: number, text: string): ReviewDecisions['decisions'] =>
     calls.map(({ toolName }, index) => ({
       type: 'reject',
-      message: index === at ? text : notDone(toolName, index < claims.length),
+      message: index === at ? text : notDone(toolName, index < allowed.length),
     }))
-  for (const [index, call] of calls.entries()) {
-    const decided = await decideCall(approver, call, call, options)
-    if (!decided.allowed) return rejectAll(index, decided.text)
-    claims.push(() => claimCall(approver, call, decided.outcome))
-  }
-  for (const [index, claim] of claims.entries()) {
-    const claimed = await claim()
+  if (refusal !== undefined) return rejectAll(allowed.length, refusal)
+  for (const [index, { call, outcome }] of allowed.entries()) {
+    const claimed = await claimCall(approver, call, outcome)
     if (!claimed.allowed) return rejectAll(index, claimed.text)
   }
-  return calls.map(() => ({ type: 'approve' }))
+  return allowed.map(() => ({ type: 'approve' }))
 }
 
 function notDone(toolName: string, wasAllowed: boolean): string {

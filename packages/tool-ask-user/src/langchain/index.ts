@@ -1,5 +1,5 @@
 export { AskUserToolError, type AdapterOptions } from '../adapter.ts'
-export type { ApprovalOptions, ToolCallToApprove } from '../approve-call.ts'
+export { ApprovalLeftOpenError, type ApprovalOptions, type ToolCallToApprove } from '../approve-call.ts'
 export type { Approver, ApproverOutcome, ApproverRequest, ApproverSubject } from '../approver.ts'
 export { answerInterrupts, type InterruptLike, type ReviewDecisions } from './approvals.ts'
 export { askUserTool, type LangChainCall } from './tool.ts'

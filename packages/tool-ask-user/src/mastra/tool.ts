@@ -1,5 +1,14 @@
 import { createTool, type Tool } from '@mastra/core/tools'
-import { AskUserToolError, askForCall, schemaOf, type AdapterOptions } from '../adapter.ts'
+import type { AskUserQuestionAnswer } from '@handraise/user-questions/types'
+import type { ToolResult } from '@handraise/tools'
+import {
+  AskUserToolError,
+  askForCall,
+  isLeftOpen,
+  schemaOf,
+  sessionOf,
+  type AdapterOptions,
+} from '../adapter.ts'
 import { withPatience } from '../patience.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 import { shownOnly } from './shown-only.ts'
@@ -13,8 +22,9 @@ export interface MastraCall {
 
 export interface MastraToolOptions extends AdapterOptions<MastraCall> {
   /**
-   * How long a run waits for the answer before it is suspended, in milliseconds; it needs a storage, and an inbox in which
-   * the question stays open. `agent.resumeGenerate({}, { runId, toolCallId })` goes on with it, and gives the answer, or is
+   * How long a run waits for the answer before it is suspended, in milliseconds; where the host goes down it is suspended at
+   * once. It needs an agent of a `Mastra` with a storage, without which the run cannot go on, and an inbox in which the
+   * question stays open. `agent.resumeGenerate({}, { runId, toolCallId })` goes on with it, and gives the answer, or is
    * suspended once more. Default: the run waits for the answer.
    */
   readonly patienceMs?: number | undefined
@@ -23,7 +33,8 @@ export interface MastraToolOptions extends AdapterOptions<MastraCall> {
 /**
  * `ask_user_question` for Mastra: `new Agent({ tools: { ask_user_question: askUserTool(ctx.userQuestions) } })`. The session
  * of a call is the thread of its run, where `session` does not name another. A call that fails throws an `AskUserToolError`,
- * of which the model reads the message, and the run goes on.
+ * of which the model reads the message, and the run goes on; so does one whose host goes down while it waits, where
+ * `patienceMs` is not given.
  */
 export function askUserTool(asker: Asker, { patienceMs, ...options }: MastraToolOptions = {}): Tool {
   const neutral = neutralTool(asker, options.onRefusedChild)
@@ -34,19 +45,20 @@ export function askUserTool(asker: Asker, { patienceMs, ...options }: MastraTool
     // A call is mended, or told all its faults, where it is run.
     inputSchema: shownOnly(parameters),
     async execute(input, { agent, abortSignal }) {
-      const { toolCallId = crypto.randomUUID(), threadId, resourceId, suspend } = agent ?? {}
-      const ask = (signal: AbortSignal | undefined) => {
-        const call = { callId: toolCallId, signal, from: { toolCallId, threadId, resourceId } }
-        return askForCall(neutral, input, call, { session: ({ threadId: thread }) => thread, ...options })
-      }
-      const result =
-        patienceMs === undefined || suspend === undefined
-          ? await ask(abortSignal)
-          : await withPatience(patienceMs, abortSignal, ask)
-      if (result === undefined) return suspend?.({ waitsFor: 'answer' })
-      if (result.isError) throw new AskUserToolError(result)
-      return result.value
+      const { toolCallId = '', threadId, resourceId, suspend } = agent ?? {}
+      const from = { toolCallId, threadId, resourceId }
+      const session = sessionOf(options.session, from, threadId)
+      const ask = (signal: AbortSignal | undefined) =>
+        askForCall(neutral, input, { callId: toolCallId, signal, from }, { ...options, session })
+      if (patienceMs === undefined || suspend === undefined) return outputOf(await ask(abortSignal))
+      const result = await withPatience(patienceMs, abortSignal, ask)
+      return result === undefined || isLeftOpen(result) ? suspend({ waitsFor: 'answer' }) : outputOf(result)
     },
     toModelOutput: output => ({ type: 'text', value: JSON.stringify(output) }),
   })
+}
+
+function outputOf(result: ToolResult<AskUserQuestionAnswer>): AskUserQuestionAnswer {
+  if (result.isError) throw new AskUserToolError(result)
+  return result.value
 }

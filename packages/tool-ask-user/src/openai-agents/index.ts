@@ -1,5 +1,5 @@
-export type { AdapterOptions } from '../adapter.ts'
-export type { ApprovalOptions, ToolCallToApprove } from '../approve-call.ts'
+export { AskUserToolError, type AdapterOptions } from '../adapter.ts'
+export { ApprovalLeftOpenError, type ApprovalOptions, type ToolCallToApprove } from '../approve-call.ts'
 export type { Approver, ApproverOutcome, ApproverRequest, ApproverSubject } from '../approver.ts'
-export { answerInterruptions } from './approvals.ts'
+export { answerInterruptions, type ApprovableState } from './approvals.ts'
 export { askUserTool, type OpenAiAgentsCall, type OpenAiAgentsToolOptions } from './tool.ts'

@@ -1,5 +1,5 @@
-import { tool, type FunctionTool, type RunContext } from '@openai/agents'
-import { askForCall, schemaOf, type AdapterOptions } from '../adapter.ts'
+import { tool, type FunctionTool, type RunContext, type Tool } from '@openai/agents'
+import { AskUserToolError, askForCall, isLeftOpen, schemaOf, type AdapterOptions } from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 
 /** What the OpenAI Agents SDK says of a call. */
@@ -22,9 +22,18 @@ interface Details {
   readonly signal?: AbortSignal
 }
 
+// By what runs them, which copies of a tool share.
+const askTools = new WeakSet<FunctionTool['invoke']>()
+
+/** Whether `askUserTool` made a tool, or what it is a copy of. */
+export function isAskTool(made: Tool<never>): boolean {
+  return made.type === 'function' && askTools.has(made.invoke as FunctionTool['invoke'])
+}
+
 /**
  * `ask_user_question` for the OpenAI Agents SDK: `new Agent({ tools: [askUserTool(ctx.userQuestions)] })`. A failure is the
- * output of the call, in the words of the tool: that SDK has no other place for one.
+ * output of the call, in the words of the tool: that SDK has no other place for one. Where the host goes down while the
+ * question waits, the run rejects, with a `ToolCallError` of the SDK around an `AskUserToolError` of the code `PROVIDER_GONE`.
  */
 export function askUserTool<Context = unknown>(
   asker: Asker,
@@ -32,7 +41,7 @@ export function askUserTool<Context = unknown>(
 ): FunctionTool<Context> {
   const neutral = neutralTool(asker, options.onRefusedChild)
   const { name, description, parameters } = schemaOf(neutral)
-  return tool<undefined, Context>({
+  const made = tool<undefined, Context>({
     name,
     description,
     parameters: parameters as never,
@@ -40,9 +49,18 @@ export function askUserTool<Context = unknown>(
     strict: false,
     needsApproval: interrupt,
     async execute(input, run?: RunContext<Context>, { toolCall, signal }: Details = {}) {
-      const callId = toolCall?.callId ?? crypto.randomUUID()
-      const call = { callId, signal, from: { callId, context: run?.context } }
-      return (await askForCall(neutral, input, call, options)).content
+      const callId = toolCall?.callId
+      const call = { callId, signal, from: { callId: callId ?? '', context: run?.context } }
+      const result = await askForCall(neutral, input, call, options)
+      if (isLeftOpen(result)) throw new AskUserToolError(result)
+      return result.content
+    },
+    errorFunction(_, error) {
+      // What was left open must not be told as failed.
+      if (error instanceof AskUserToolError) throw error
+      return `Error: ${error instanceof Error ? error.message : String(error)}`
     },
   })
+  askTools.add(made.invoke as FunctionTool['invoke'])
+  return made
 }

@@ -4,8 +4,16 @@ import {
   askUserTool,
   AskUserToolError,
 } from '@handraise/tool-ask-user/ai-sdk'
-import { generateText, stepCountIs, tool, type ModelMessage } from 'ai'
-import { MockLanguageModelV3 } from 'ai/test'
+import {
+  convertToModelMessages,
+  generateText,
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  tool,
+  type ModelMessage,
+} from 'ai'
+import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import {
@@ -52,6 +60,9 @@ const told = (model: MockLanguageModelV3, nth: number) =>
     role === 'tool' ? content.map(part => (part.type === 'tool-result' ? part.output : part)) : [],
   )
 const ask = { prompt: 'Set it up.', stopWhen: stepCountIs(3) }
+/** All that a run said: from version 7 on, `response` is that of the last step alone. */
+const saidBy = (result: { response: { messages: ModelMessage[] } }): ModelMessage[] =>
+  'responseMessages' in result ? (result.responseMessages as ModelMessage[]) : result.response.messages
 
 test('a run asks under the id of its call, and goes on with the answer', async () => {
   const { asker, asked } = await askDirectly(() => ANSWER)
@@ -132,11 +143,10 @@ test.each(FAILURES)('%s reaches the model as text, and the run goes on', async (
   expect(failed).toMatchObject({ code: error?.code ?? 'NO_PROVIDER' })
 })
 
-test('a run whose process ended gets the answer that was given meanwhile', async () => {
+test('a call that was kept before its process ended gets the answer that was given meanwhile', async () => {
   const file = databaseFile()
   const before = await startHost(file)
   const kept: ModelMessage[] = [{ role: 'user', content: 'Set it up.' }]
-  const onCall = vi.fn()
   const lost = generateText({
     model: scripted(asks(), says('lost')),
     messages: kept,
@@ -144,7 +154,6 @@ test('a run whose process ended gets the answer that was given meanwhile', async
     tools: { ask_user_question: askUserTool(before.asker, { session: 's1' }) },
     experimental_onToolCallStart: ({ toolCall }) => {
       kept.push({ role: 'assistant', content: [{ ...toolCall, type: 'tool-call' }] })
-      onCall()
     },
   })
   const { id } = await before.waiting()
@@ -156,28 +165,110 @@ test('a run whose process ended gets the answer that was given meanwhile', async
   await away.leave()
 
   const { asker, list } = await startHost(file)
-  const result = await answerOpenCalls(kept, asker, { session: 's1' })
+  const messages = (await answerOpenCalls(kept, asker, { session: 's1' })) ?? expect.fail('no call is open')
   const model = scripted(says('SQLite it is.'))
-  const { text } = await generateText({ model, messages: [...kept, ...(result ? [result] : [])] })
+  const { text } = await generateText({ model, messages })
   expect(text).toBe('SQLite it is.')
   expect(told(model, 0)).toEqual([{ type: 'text', value: ANSWER_TEXT }])
   expect((await list('settled')).map(request => request.id)).toEqual([id])
-  expect(await answerOpenCalls([...kept, ...(result ? [result] : [])], asker)).toBeUndefined()
+  expect(await answerOpenCalls(messages, asker)).toBeUndefined()
 })
 
-test('an open call that fails is a result as well, and one that is aborted is none', async () => {
+test('a run that heard its host go down goes on from the answer as if it had not', async () => {
+  const file = databaseFile()
+  const before = await startHost(file)
+  const tools = { ask_user_question: askUserTool(before.asker, { session: 's1' }) }
+  const running = generateText({ ...ask, model: scripted(asks(), says('Then I decide.')), tools })
+  await before.waiting()
+  await before.leave()
+  const kept: ModelMessage[] = [{ role: 'user', content: 'Set it up.' }, ...saidBy(await running)]
+  expect(kept.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+
+  const { asker, waiting, leave } = await startHost(file)
+  const still = answerOpenCalls(kept, asker, { session: 's1' })
+  await waiting()
+  await leave()
+  const again = await startHost(file)
+  const answering = answerOpenCalls((await still) ?? [], again.asker, { session: 's1' })
+  await again.answer()
+  const messages = (await answering) ?? expect.fail('no call is open')
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+  const model = scripted(says('SQLite it is.'))
+  await generateText({ model, messages })
+  expect(told(model, 0)).toEqual([{ type: 'text', value: ANSWER_TEXT }])
+})
+
+const openCall = (toolCallId: string): ModelMessage => ({
+  role: 'assistant',
+  content: [{ type: 'tool-call', toolCallId, toolName: 'ask_user_question', input: ASKED }],
+})
+
+test('the result of an open call stands behind it, and a call that failed otherwise is not open', async () => {
+  const { asker } = await askDirectly(() => ANSWER)
+  const failed: ModelMessage = {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: '2',
+        toolName: 'ask_user_question',
+        output: { type: 'error-text', value: 'Error: the user declined to answer' },
+      },
+    ],
+  }
+  const later: ModelMessage = { role: 'user', content: 'And?' }
+  const messages = await answerOpenCalls([openCall('1'), later, openCall('2'), failed], asker)
+  expect(messages).toMatchObject([
+    { role: 'assistant' },
+    { role: 'tool', content: [{ toolCallId: '1', output: { value: ANSWER_TEXT } }] },
+    later,
+    { role: 'assistant' },
+    failed,
+  ])
+})
+
+test('an open call that fails has a result as well, and one that is aborted has none', async () => {
   const { asker } = await askDirectly()
-  const messages: ModelMessage[] = [
-    {
-      role: 'assistant',
-      content: [{ type: 'tool-call', toolCallId: '1', toolName: 'ask_user_question', input: ASKED }],
-    },
-  ]
-  expect((await answerOpenCalls(messages, asker))?.content).toMatchObject([
+  expect((await answerOpenCalls([openCall('1')], asker))?.[1]?.content).toMatchObject([
     { toolCallId: '1', output: { type: 'error-text', value: FAILURES[0]?.[1] } },
   ])
   const abortSignal = AbortSignal.abort(new Error('stop'))
-  await expect(answerOpenCalls(messages, asker, { abortSignal })).rejects.toThrow('stop')
+  await expect(answerOpenCalls([openCall('1')], asker, { abortSignal })).rejects.toThrow('stop')
+})
+
+test('a chat keeps the texts of failures where its stream is told to, so that its open calls are known', async () => {
+  const file = databaseFile()
+  const before = await startHost(file)
+  const tools = { ask_user_question: askUserTool(before.asker, { session: 's1' }) }
+  const model = new MockLanguageModelV3({
+    doStream: [asks(), says('lost')].map(({ content, finishReason }) => ({
+      stream: simulateReadableStream({
+        chunks: [
+          { type: 'stream-start' as const, warnings: [] },
+          ...content.flatMap(part => (part.type === 'tool-call' ? [part] : [])),
+          { type: 'finish' as const, finishReason, usage },
+        ],
+      }),
+    })),
+  })
+  const streamed = streamText({ ...ask, model, tools })
+  const onError = (error: unknown) => (error instanceof Error ? error.message : String(error))
+  const reading = (async () => {
+    let last
+    for await (last of readUIMessageStream({ stream: streamed.toUIMessageStream({ onError }) }));
+    return last ?? expect.fail('nothing was said')
+  })()
+  await before.waiting()
+  await before.leave()
+  const said = await reading
+
+  const { asker, answer } = await startHost(file)
+  const answering = answerOpenCalls(await convertToModelMessages([said], { tools }), asker, { session: 's1' })
+  await answer()
+  expect((await answering)?.at(-1)).toMatchObject({
+    role: 'tool',
+    content: [{ output: { value: ANSWER_TEXT } }],
+  })
 })
 
 async function startApproval(model: MockLanguageModelV3) {
@@ -189,7 +280,7 @@ async function startApproval(model: MockLanguageModelV3) {
   const messages: ModelMessage[] = [{ role: 'user', content: 'Clean up.' }]
   const run = async () => {
     const result = await generateText({ model, messages, tools })
-    messages.push(...result.response.messages)
+    messages.push(...saidBy(result))
     return result
   }
   await run()
@@ -257,6 +348,67 @@ test('an allowance for once approves once, whatever history comes back', async (
     { approved: false, reason: expect.stringContaining('started before') },
   ])
   expect(execute).toHaveBeenCalledOnce()
+})
+
+test.each([
+  ['of a run that ended', { path: '/tmp/a' }],
+  ['with other arguments', { path: '/etc' }],
+])('a response in a history %s is asked about again before it is acted on', async (_, input) => {
+  const model = scripted(calls('delete_file', { path: '/tmp/a' }), says('Done.'), says('Done.'))
+  const { approver, choose, dismiss, waiting, messages, run, execute } = await startApproval(model)
+  const answering = answerApprovalRequests(messages, approver)
+  await choose('allow_once')
+  messages.push((await answering) ?? expect.fail('nothing waited'))
+  const before = structuredClone(messages)
+  await run()
+  expect(execute).toHaveBeenCalledOnce()
+  const [call] = partsOf(before)
+  Object.assign(call ?? expect.fail('no call'), { input })
+  const again = answerApprovalRequests(before, approver)
+  if (input.path === '/etc') {
+    expect(await waiting()).toMatchObject({ payload: { subject: { input } } })
+    await dismiss()
+  }
+  messages.splice(0, Infinity, ...before, (await again) ?? expect.fail('nothing waited'))
+  expect(messages.at(-1)?.content).toMatchObject([{ approved: false }])
+  await run()
+  expect(execute).toHaveBeenCalledOnce()
+})
+
+const partsOf = (messages: ModelMessage[]) =>
+  messages.flatMap(({ role, content }) =>
+    role === 'assistant' && typeof content !== 'string' ? content : [],
+  )
+
+test('a denial that is not told yet is told beside what is asked about again', async () => {
+  const { approver, choose, messages } = await startApproval(deletes())
+  const second = partsOf(messages).map(part => ({ ...part, toolCallId: 'call-2', approvalId: 'second' }))
+  messages.push({ role: 'assistant', content: second as never })
+  const answering = answerApprovalRequests(messages, approver)
+  await choose('allow_once')
+  await choose('deny')
+  messages.push((await answering) ?? expect.fail('nothing waited'))
+  expect((await answerApprovalRequests(messages, approver))?.content).toMatchObject([
+    { approved: false, reason: expect.stringContaining('started before') },
+    { approved: false, reason: expect.stringContaining('denied by the user') },
+  ])
+})
+
+test('dates that a schema made of texts are shown as they were sent', async () => {
+  const { approver, waiting, dismiss } = await startHost()
+  const inputSchema = z.object({
+    when: z.string().transform(text => new Date(text)),
+    note: z.string().optional(),
+  })
+  const tools = { book: tool({ inputSchema, needsApproval: true, execute: () => 'booked' }) }
+  const model = scripted(calls('book', { when: '2026-01-01T00:00:00.000Z' }))
+  const { response } = await generateText({ model, prompt: 'Book it.', tools })
+  const answering = answerApprovalRequests(response.messages, approver)
+  expect(await waiting()).toMatchObject({
+    payload: { subject: { input: { when: '2026-01-01T00:00:00.000Z' } } },
+  })
+  await dismiss()
+  await answering
 })
 
 test('an approval that is aborted answers nothing, and uses up nothing that was allowed', async () => {

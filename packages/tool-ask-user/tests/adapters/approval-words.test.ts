@@ -51,12 +51,30 @@ test('an allowance that cannot be claimed is none', async () => {
     behavior: 'deny',
     message: expect.stringContaining('has been started before'),
   })
+  expect(await decide(allowed, { redeem: async () => undefined })).toMatchObject({
+    behavior: 'deny',
+    message: expect.stringContaining('could not be claimed'),
+  })
   const broken = async () => {
     throw new Error('the store is closed')
   }
   expect(await decide(allowed, { redeem: broken })).toMatchObject({
     behavior: 'deny',
     message: expect.stringContaining('"the store is closed"'),
+  })
+})
+
+test.each([
+  undefined,
+  null,
+  {},
+  { outcome: 'allow' },
+  { outcome: 'decided', policyResult: 'ALLOW', resolvedBy: 'user' },
+  { outcome: 'a new one', approvalId: '1' },
+])('what is no outcome allows nothing, and is told as that: %o', async outcome => {
+  expect(await decide(outcome as never)).toMatchObject({
+    behavior: 'deny',
+    message: expect.stringMatching(/something that is no outcome.*nobody has denied it\.$/u),
   })
 })
 

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   approveTools,
@@ -12,7 +13,7 @@ import {
   type AskUserQuestionRequest,
   type ProviderRequest,
 } from '@handraise/user-questions'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   ANSWER,
   ANSWER_TEXT,
@@ -38,6 +39,8 @@ const asks = (id: string, questions: unknown = [QUESTION]) => uses(id, 'AskUserQ
 const byFirstOption = ({ questions }: ProviderRequest) => ({
   answers: questions.map(({ id, options }) => ({ id, selected: [options?.[0]?.label ?? ''] })),
 })
+
+const call = { signal: new AbortController().signal, toolUseID: 'ask-1' }
 
 describe('canUseTool', () => {
   test('answers AskUserQuestion, asks for other tools, and tells every other end as what it is, in one run', async () => {
@@ -119,7 +122,6 @@ describe('canUseTool', () => {
     await expect.poll(async () => (await list('settled'))[0]?.settlement?.outcome).toBe('aborted')
   })
 
-  const call = { signal: new AbortController().signal, toolUseID: 'ask-1' }
   const answering = async (answers: unknown, questions: unknown[] = [QUESTION]) => {
     const { asker } = await askDirectly(() => ({ answers }))
     return canUseTool(asker)('AskUserQuestion', { questions }, call)
@@ -166,6 +168,34 @@ describe('canUseTool', () => {
     })
   })
 
+  test('tells what the person wrote beside questions they all skipped', async () => {
+    const second = { ...QUESTION, question: 'And then?' }
+    const skip = { id: 'q1', selected: [], note: 'Ask Bob.' }
+    expect(await answering([skip])).toMatchObject({
+      message: 'the user skipped every question; nothing was chosen. They wrote "Ask Bob."',
+    })
+    expect(
+      await answering(
+        [
+          { id: 'q1', selected: [] },
+          { ...skip, id: 'q2' },
+        ],
+        [QUESTION, second],
+      ),
+    ).toMatchObject({ message: expect.stringMatching(/They wrote to "And then\?": "Ask Bob\."$/u) })
+  })
+
+  test.each([
+    [JSON.stringify([{ question: 'Which?', options: ['A', 'B'] }])],
+    [[{ question: 'Which?', header: null, options: [{ label: 'A' }, { label: 'B' }] }]],
+    [{ question: 'Which?', multi_select: 'true', options: ['A', 'B'] }],
+    [[{ question: 'Which?', options: [{ label: 'A', preview: 3 }, { label: 'B' }] }]],
+  ])('gives the answer to questions that had to be mended: %o', async questions => {
+    const { asker } = await askDirectly(byFirstOption)
+    const answered = await canUseTool(asker)('AskUserQuestion', { questions }, call)
+    expect(answered).toMatchObject({ behavior: 'allow', updatedInput: { answers: { 'Which?': 'A' } } })
+  })
+
   test('ends the turn where the person stopped it', async () => {
     const { asker } = await askDirectly(failWith(new UserQuestionError('ASK_INTERRUPTED')))
     expect(await canUseTool(asker)('AskUserQuestion', { questions: [QUESTION] }, call)).toMatchObject({
@@ -190,6 +220,15 @@ describe('canUseTool', () => {
       message: expect.stringMatching(/nobody can be asked.*Bash.*nobody has denied it/u),
     })
   })
+})
+
+test('approveTools lets no question pass without its answers, whatever is allowed', async () => {
+  const { run, told } = await startClaude(asks('ask-1'), says('Done.'))
+  const { ctx, approver, list } = await startHost()
+  await ctx.userApprovals.setMode('s1', 'allowAll')
+  await run({ canUseTool: approveTools(approver, { session: 's1' }) })
+  expect(told()).toMatchObject([{ isError: true, text: expect.stringMatching(/mount `canUseTool\(asker/u) }])
+  expect([...(await list('pending')), ...(await list('settled'))]).toEqual([])
 })
 
 describe('deferQuestions', () => {
@@ -220,6 +259,74 @@ describe('deferQuestions', () => {
     expect((await after.list('settled')).map(request => request.id)).toEqual([id])
   })
 
+  /** What a session is resumed with that shall not say anything: it stays open until it is told to end. */
+  const nothingToSay = () => {
+    let end = () => {}
+    const ended = new Promise<IteratorResult<never>>(resolve => {
+      end = () => resolve({ done: true, value: undefined })
+    })
+    const prompt = { [Symbol.asyncIterator]: () => ({ next: () => ended }) }
+    return { prompt, end }
+  }
+
+  test('ends a run whose host goes down, and a run that is resumed before the answer waits for it', async () => {
+    const { run, told, turns } = await startClaude(asks('ask-1'), says('Done.'))
+    const file = databaseFile()
+    const optionsOf = ({ asker }: { asker: Asker }, patienceMs: number) => ({
+      canUseTool: canUseTool(asker, { session: 's1' }),
+      hooks: { PreToolUse: [deferQuestions(asker, { session: 's1', patienceMs })] },
+    })
+    const before = await startHost(file)
+    const running = run(optionsOf(before, 20_000))
+    await before.waiting()
+    await before.leave()
+    const result = resultOf(await running)
+    expect(result).toMatchObject({ deferred_tool_use: { id: 'ask-1' } })
+
+    const after = await startHost(file)
+    const asked: unknown[] = []
+    const watched: Asker = { ask: request => (asked.push(request.key), after.asker.ask(request)) }
+    const { prompt, end } = nothingToSay()
+    const resumed = run({ resume: result?.session_id ?? '', ...optionsOf({ asker: watched }, 0) }, prompt)
+    await expect.poll(() => asked, { timeout: 25_000 }).toEqual(['ask-1'])
+    await after.answer({ answers: [{ id: 'q1', selected: ['Postgres'] }] })
+    await expect.poll(turns, { timeout: 25_000 }).toBe(2)
+    end()
+    expect(resultOf(await resumed)).toMatchObject({ result: 'Done.' })
+    expect(told()).toMatchObject([{ text: expect.stringContaining('"Which store?"="Postgres"') }])
+    expect(turns()).toBe(2)
+  })
+
+  test.each([
+    ['another question', 2, asks('other', [{ ...QUESTION, question: 'And then?' }])],
+    ['a call of another tool', 1, uses('other', 'Glob', { pattern: '*.none' })],
+  ])('waits for a question that has %s beside it in its turn', async (_, questions, other) => {
+    const { home, run, told } = await startClaude([asks('ask-1'), other], says('Done.'))
+    const asked: Array<() => void> = []
+    const asker: Asker = {
+      ask: () =>
+        new Promise(resolve => asked.push(() => resolve({ answers: [{ id: 'q1', selected: ['SQLite'] }] }))),
+    }
+    const running = run({
+      canUseTool: canUseTool(asker),
+      hooks: { PreToolUse: [deferQuestions(asker, { patienceMs: 0 })] },
+    })
+    await expect.poll(() => asked.length, { timeout: 25_000 }).toBe(questions)
+    const transcripts = () =>
+      readdirSync(home, { recursive: true, encoding: 'utf8' })
+        .filter(path => path.endsWith('.jsonl'))
+        .map(path => readFileSync(join(home, path), 'utf8'))
+    await expect.poll(() => transcripts().join(''), { timeout: 25_000 }).toContain('"other"')
+    asked.forEach(answer => answer())
+    expect(resultOf(await running)).toMatchObject({ result: 'Done.' })
+    expect(told()).toHaveLength(2)
+    // The other tool is not there in every version.
+    const answered = told().filter(({ isError }) => !isError)
+    expect(answered.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(questions === 2 ? ['ask-1', 'other'] : ['ask-1']),
+    )
+  })
+
   const hook = (asker: Asker, patienceMs = 20_000, signal = new AbortController().signal) => {
     const { hooks, matcher } = deferQuestions(asker, { patienceMs })
     expect('AskUserQuestion').toMatch(new RegExp(matcher ?? ''))
@@ -238,6 +345,57 @@ describe('deferQuestions', () => {
     })
     const stopped = await askDirectly(failWith(new UserQuestionError('ASK_INTERRUPTED')))
     expect(await hook(stopped.asker)).toMatchObject({ continue: false })
+  })
+
+  test('defers no question beside which another of its session waits, or was deferred', async () => {
+    const { hooks } = deferQuestions({ ask: () => new Promise(() => {}) }, { patienceMs: 1000 })
+    const ended: string[] = []
+    const ask = (id: string, session_id = 'one') => {
+      const input = { hook_event_name: 'PreToolUse', session_id, tool_input: { questions: [QUESTION] } }
+      void hooks[0]?.(input as never, id, { signal: call.signal }).then(() => ended.push(id))
+    }
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    ask('a1')
+    ask('a2')
+    ask('b1', 'two')
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(ended).toEqual(['b1'])
+    ask('b2', 'two')
+    await vi.advanceTimersByTimeAsync(2000)
+    // Comes again, as its session was resumed.
+    ask('b1', 'two')
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(ended).toEqual(['b1'])
+  })
+
+  test('goes by the transcript of the session, which says what else the turn has and what was deferred', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'handraise-transcripts-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const turnOf = (ids: string[], stop_reason: string | null = 'tool_use') =>
+      ids.map(id =>
+        JSON.stringify({
+          type: 'assistant',
+          message: { id: 'm', stop_reason, content: [{ type: 'tool_use', id }] },
+        }),
+      )
+    const deferred = JSON.stringify({ attachment: { type: 'hook_deferred_tool', toolUseID: 'resumed' } })
+    const ended: string[] = []
+    const ask = (id: string, lines: string[]) => {
+      const transcript_path = join(directory, id)
+      writeFileSync(transcript_path, lines.join('\n'))
+      const { hooks } = deferQuestions({ ask: () => new Promise(() => {}) }, { patienceMs: 0 })
+      const input = { hook_event_name: 'PreToolUse', transcript_path, tool_input: { questions: [QUESTION] } }
+      void hooks[0]?.(input as never, id, { signal: call.signal }).then(() => ended.push(id))
+      return transcript_path
+    }
+    ask('several', ['no json', ...turnOf(['several', 'other'])])
+    ask('resumed', [...turnOf(['resumed']), deferred])
+    const unfinished = ask('unfinished', turnOf(['unfinished'], null))
+    ask('alone', turnOf(['alone']))
+    await expect.poll(() => ended).toEqual(['alone'])
+    writeFileSync(unfinished, turnOf(['unfinished']).join('\n'))
+    await expect.poll(() => ended).toEqual(['alone', 'unfinished'])
   })
 
   test('withdraws the question of a run that is aborted before it ends, and of no other', async () => {

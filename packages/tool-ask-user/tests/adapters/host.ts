@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InboxService, type InboxRequest } from '@handraise/inbox'
 import { openSqliteStore } from '@handraise/inbox-sqlite'
-import type { Asker } from '@handraise/tool-ask-user'
 import { UserApprovalService } from '@handraise/user-approvals'
 import { UserQuestionError, UserQuestionService, type ProviderRequest } from '@handraise/user-questions'
 import { Context } from 'cordis'
@@ -49,11 +48,6 @@ export const failWith = (error: Error | undefined) =>
   (async () => {
     throw error
   })
-
-/** How a process asks that ends while it waits: what it hears then it can tell nobody. */
-export const untilItEnds = (asker: Asker): Asker => ({
-  ask: request => asker.ask(request).catch(() => new Promise<never>(() => {})),
-})
 
 /** A database file that is gone after the test. */
 export function databaseFile(): string {

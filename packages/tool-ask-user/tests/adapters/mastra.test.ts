@@ -3,7 +3,7 @@ import { Mastra } from '@mastra/core'
 import { Agent } from '@mastra/core/agent'
 import { InMemoryStore } from '@mastra/core/storage'
 import { createTool } from '@mastra/core/tools'
-import { MockLanguageModelV3 } from 'ai/test'
+import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import {
@@ -144,18 +144,40 @@ test('a run that was suspended gets the answer that was given meanwhile', async 
   expect((await after.list('settled')).map(request => request.id)).toEqual([id])
 })
 
-async function startApproval() {
-  const host = await startHost()
-  const model = scripted(calls('delete_file', { path: '/tmp/a' }), says('Done.'))
-  const execute = vi.fn(async ({ path }: { path: string }) => `deleted ${path}`)
-  const deleteFile = createTool({
+test('a run with patience is suspended where its host goes down, and one without hears it', async () => {
+  const { asker, waiting, leave } = await startHost()
+  const model = scripted(asks(), says('lost'))
+  const running = agentOf(model, { ask_user_question: askUserTool(asker, { patienceMs: 20_000 }) }).generate(
+    'Go.',
+  )
+  await waiting()
+  await leave()
+  expect((await running).finishReason).toBe('suspended')
+  const other = await startHost()
+  const heard = scripted(asks(), says('Then I decide.'))
+  const told1 = agentOf(heard, { ask_user_question: askUserTool(other.asker) }).generate('Go.')
+  await other.waiting()
+  await other.leave()
+  await told1
+  expect(told(heard, 1)).toEqual([
+    { type: 'error-text', value: expect.stringContaining('went away before the user answered') },
+  ])
+})
+
+const deleteFile = (execute: (input: { path: string }) => Promise<string>) =>
+  createTool({
     id: 'delete_file',
     description: 'Deletes a file.',
     inputSchema: z.object({ path: z.string() }),
     requireApproval: true,
     execute,
   })
-  const agent = agentOf(model, { delete_file: deleteFile })
+
+async function startApproval() {
+  const host = await startHost()
+  const model = scripted(calls('delete_file', { path: '/tmp/a' }), says('Done.'))
+  const execute = vi.fn(async ({ path }: { path: string }) => `deleted ${path}`)
+  const agent = agentOf(model, { delete_file: deleteFile(execute) })
   return { ...host, agent, model, execute, output: await agent.generate('Clean up.') }
 }
 
@@ -207,4 +229,88 @@ test('an approval that is aborted answers nothing, and the run waits still', asy
   controller.abort(new Error('stop'))
   await expect(answering).rejects.toThrow('stop')
   expect((await agent.listSuspendedRuns()).total).toBe(1)
+})
+
+test('an approval whose host goes down answers nothing, and the run waits still', async () => {
+  const { agent, approver, waiting, leave, output } = await startApproval()
+  const ended = expect(answerApprovals(agent, output, approver)).rejects.toMatchObject({
+    code: 'APPROVAL_LEFT_OPEN',
+  })
+  await waiting()
+  await leave()
+  await ended
+  expect((await agent.listSuspendedRuns()).total).toBe(1)
+})
+
+test('a call that a sub-agent makes is asked about as itself, and runs once it is allowed', async () => {
+  const { approver, waiting, choose } = await startHost()
+  const execute = vi.fn(async ({ path }: { path: string }) => `deleted ${path}`)
+  const inner = new Agent({
+    id: 'inner',
+    name: 'inner',
+    description: 'Cleans up.',
+    instructions: 'Help.',
+    model: scripted(calls('delete_file', { path: '/tmp/a' }), says('Cleaned up.')),
+    tools: { delete_file: deleteFile(execute) },
+  })
+  const model = scripted(calls('agent-inner', { prompt: 'Clean up.' }, 'call-0'), says('Done.'))
+  const outer = new Agent({ id: 'a', name: 'a', instructions: 'Help.', model, agents: { inner } })
+  const agent = new Mastra({ agents: { outer }, storage: new InMemoryStore(), logger: false }).getAgent(
+    'outer',
+  )
+  const answering = answerApprovals(agent, await agent.generate('Clean up.'), approver)
+  expect(await waiting()).toMatchObject({
+    key: expect.stringContaining('call-1'),
+    payload: { subject: { toolName: 'delete_file', input: { path: '/tmp/a' } } },
+  })
+  await choose('allow_once')
+  expect(await answering).toMatchObject({ text: 'Done.' })
+  expect(execute).toHaveBeenCalledOnce()
+})
+
+test('a streamed run is answered by its full output, and the stream itself is refused', async () => {
+  const { approver, choose, list } = await startHost()
+  const execute = vi.fn(async () => 'deleted')
+  const chunks = [
+    { type: 'stream-start', warnings: [] },
+    ...calls('delete_file', { path: '/tmp/a' }).content,
+    { type: 'finish', finishReason: { unified: 'tool-calls', raw: undefined }, usage },
+  ] as never[]
+  const model = new MockLanguageModelV3({
+    doStream: { stream: simulateReadableStream({ chunks }) },
+    doGenerate: says('Done.'),
+  })
+  const agent = agentOf(model, { delete_file: deleteFile(execute) })
+  const stream = await agent.stream('Clean up.')
+  await expect(answerApprovals(agent, stream as never, approver)).rejects.toThrow(/getFullOutput/u)
+  const answering = answerApprovals(agent, await stream.getFullOutput(), approver)
+  await choose('allow_once')
+  expect(await answering).toMatchObject({ text: 'Done.' })
+  expect(execute).toHaveBeenCalledOnce()
+  expect(await list('pending')).toEqual([])
+})
+
+test('an approval that waits is found again, and answered', async () => {
+  const { agent, approver, choose, execute } = await startApproval()
+  const { runs } = await agent.listSuspendedRuns()
+  const { runId, toolCalls } = runs[0] ?? expect.fail('no run is suspended')
+  const [suspendPayload] = toolCalls
+  expect(suspendPayload?.requiresApproval).toBe(true)
+  const output = { runId, finishReason: 'suspended', suspendPayload }
+  const answering = answerApprovals(agent, output, approver)
+  await choose('allow_once')
+  expect(await answering).toMatchObject({ text: 'Done.' })
+  expect(execute).toHaveBeenCalledOnce()
+})
+
+test('nobody is asked about a run that could not go on', async () => {
+  const { approver, list } = await startHost()
+  const model = scripted(calls('delete_file', { path: '/tmp/a' }))
+  const tools = { delete_file: deleteFile(async () => 'deleted') }
+  const agent = new Agent({ id: 'a', name: 'a', instructions: 'Help.', model, tools })
+  const output = await agent.generate('Clean up.')
+  await expect(answerApprovals(agent, output, approver)).rejects.toThrow(
+    /new Mastra\(\{ agents, storage \}\)/u,
+  )
+  expect(await list('pending')).toEqual([])
 })

@@ -30,9 +30,9 @@ export const uses = (id: string, name: string, input: unknown): Block => ({
 
 /**
  * The Claude Agent SDK with its own command, in a home of its own, and a model at the other end of the Messages API that
- * says what it is told to, one block a turn. Nothing leaves this machine.
+ * says what it is told to, one block a turn, or several. Nothing leaves this machine.
  */
-export async function startClaude(...script: Block[]) {
+export async function startClaude(...script: Array<Block | Block[]>) {
   const sent: Sent[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -42,9 +42,9 @@ export async function startClaude(...script: Block[]) {
       // The command asks for small things on the side, such as a title, without tools.
       const isTurn = request.url?.startsWith('/v1/messages?') === true && (parsed.tools?.length ?? 0) > 0
       if (!isTurn) return void response.writeHead(404).end()
-      const block = script[sent.length] ?? says('the script is at its end')
+      const blocks = [script[sent.length] ?? says('the script is at its end')].flat()
       sent.push(parsed)
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(toEvents(block))
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(toEvents(blocks))
     })
   })
   await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
@@ -63,7 +63,10 @@ export async function startClaude(...script: Block[]) {
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })
   const address = server.address() as { port: number }
-  const run = async (options: Options, prompt = 'Set it up.'): Promise<SDKMessage[]> => {
+  const run = async (
+    options: Options,
+    prompt: Parameters<typeof query>[0]['prompt'] = 'Set it up.',
+  ): Promise<SDKMessage[]> => {
     const messages: SDKMessage[] = []
     const env = {
       PATH: process.env.PATH,
@@ -104,8 +107,8 @@ function toldIn(messages: Sent['messages']): ToldResult[] {
   })
 }
 
-function toEvents(block: Block): string {
-  const stopReason = block.type === 'tool_use' ? 'tool_use' : 'end_turn'
+function toEvents(blocks: Block[]): string {
+  const stopReason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
   const message = {
     id: `msg_${crypto.randomUUID()}`,
     type: 'message',
@@ -116,21 +119,16 @@ function toEvents(block: Block): string {
     stop_sequence: null,
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const [start, delta] =
-    block.type === 'text'
-      ? [
-          { type: 'text', text: '' },
-          { type: 'text_delta', text: block.text },
-        ]
-      : [
-          { ...block, input: {} },
-          { type: 'input_json_delta', partial_json: JSON.stringify(block.input) },
-        ]
   const events = [
     { type: 'message_start', message },
-    { type: 'content_block_start', index: 0, content_block: start },
-    { type: 'content_block_delta', index: 0, delta },
-    { type: 'content_block_stop', index: 0 },
+    ...blocks.flatMap((block, index) => {
+      const [start, delta] = partsOf(block)
+      return [
+        { type: 'content_block_start', index, content_block: start },
+        { type: 'content_block_delta', index, delta },
+        { type: 'content_block_stop', index },
+      ]
+    }),
     {
       type: 'message_delta',
       delta: { stop_reason: stopReason, stop_sequence: null },
@@ -139,4 +137,16 @@ function toEvents(block: Block): string {
     { type: 'message_stop' },
   ]
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+function partsOf(block: Block): [start: object, delta: object] {
+  return block.type === 'text'
+    ? [
+        { type: 'text', text: '' },
+        { type: 'text_delta', text: block.text },
+      ]
+    : [
+        { ...block, input: {} },
+        { type: 'input_json_delta', partial_json: JSON.stringify(block.input) },
+      ]
 }

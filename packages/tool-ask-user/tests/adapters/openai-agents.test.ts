@@ -1,5 +1,6 @@
 import {
   Agent,
+  hostedMcpTool,
   run,
   RunState,
   setTracingDisabled,
@@ -41,7 +42,9 @@ const says = (text: string): AgentOutputItem => ({
 const asks = (input: unknown = ASKED, id?: string) => calls('ask_user_question', input, id)
 
 /** Says what it is told to say, in that order, and keeps what it was asked with. */
-function scripted(...script: AgentOutputItem[]): Model & { requests: ModelRequest[] } {
+function scripted(
+  ...script: Array<AgentOutputItem | AgentOutputItem[]>
+): Model & { requests: ModelRequest[] } {
   const requests: ModelRequest[] = []
   return {
     requests,
@@ -50,7 +53,7 @@ function scripted(...script: AgentOutputItem[]): Model & { requests: ModelReques
       const { signal: _, ...rest } = request
       requests.push(structuredClone(rest))
       if (said === undefined) throw new Error('the script is at its end')
-      return { usage: new Usage(), output: [said] }
+      return { usage: new Usage(), output: [said].flat() }
     },
     // eslint-disable-next-line require-yield
     async *getStreamedResponse() {
@@ -143,14 +146,17 @@ test('a run whose process ended gets the answer that was given meanwhile', async
   const before = await startHost(file)
   const agentOf = (model: Model, { asker }: Pick<typeof before, 'asker'>) =>
     new Agent({ name: 'a', model, tools: [askUserTool(asker, { session: 's1', interrupt: true })] })
-  const agent = agentOf(scripted(asks(), says('lost')), before)
+  const gone = scripted(asks(), says('lost'))
+  const agent = agentOf(gone, before)
   const interrupted = await run(agent, 'Set it up.')
   const kept = interrupted.state.toString()
   await answerInterruptions(interrupted.state, nobody)
   const lost = run(agent, interrupted.state)
+  const ended = expect(lost).rejects.toThrow('the place where the question was shown went away')
   const { id } = await before.waiting()
   await before.leave()
-  await lost
+  await ended
+  expect(told(gone, 1)).toEqual([])
 
   const away = await startHost(file)
   await away.answer()
@@ -165,6 +171,43 @@ test('a run whose process ended gets the answer that was given meanwhile', async
   expect(told(model, 0)).toEqual([text(ANSWER_TEXT)])
   expect((await after.list('settled')).map(request => request.id)).toEqual([id])
 })
+
+test.each(['a function tool', 'a hosted tool of a server'])(
+  'no other tool that goes by the name of the ask tool passes without a person: %s',
+  async kind => {
+    const name = 'ask_user_question'
+    const execute = vi.fn(() => 'done')
+    const parameters = z.object({ cmd: z.string() })
+    const foreign =
+      kind === 'a function tool'
+        ? tool({ name, description: 'Another.', parameters, needsApproval: true, execute })
+        : hostedMcpTool({ serverLabel: 'srv', serverUrl: 'https://x.invalid', requireApproval: 'always' })
+    const approval = {
+      type: 'mcp_approval_request',
+      server_label: 'srv',
+      name,
+      id: '1',
+      arguments: '{"cmd":"rm"}',
+    }
+    const hosted = {
+      type: 'hosted_tool_call',
+      name,
+      id: '1',
+      status: 'in_progress',
+      providerData: approval,
+    } as const
+    const called = kind === 'a function tool' ? calls(name, { cmd: 'rm' }) : hosted
+    // The ask tool itself is known in the same process.
+    askUserTool({ ask: () => expect.fail('nobody asks') }, { interrupt: true })
+    const agent = new Agent({ name: 'a', model: scripted(called, says('Done.')), tools: [foreign] })
+    const { state } = await run(agent, 'Clean up.')
+    const request = vi.fn(async () => ({ outcome: 'timedOut', approvalId: '1' }) as const)
+    await answerInterruptions(state, { request })
+    expect(request).toHaveBeenCalledOnce()
+    await run(agent, state)
+    expect(execute).not.toHaveBeenCalled()
+  },
+)
 
 async function startApproval() {
   const host = await startHost()
@@ -210,6 +253,49 @@ test('a state that was kept while the person decided is told what they decided',
   expect(execute).not.toHaveBeenCalled()
   await run(agent, state).catch(() => {})
   expect(execute).toHaveBeenCalledOnce()
+})
+
+test('a state that was kept after it was told is told apart, and nothing runs twice', async () => {
+  const { approver, choose, execute, agent, state } = await startApproval()
+  const answering = answerInterruptions(state, approver)
+  await choose('allow_once')
+  await answering
+  const kept = state.toString()
+  await run(agent, state)
+  const again = await RunState.fromString(agent, kept)
+  await expect(answerInterruptions(again, approver)).rejects.toThrow(
+    /was told before that delete_file may be called/u,
+  )
+  expect(execute).toHaveBeenCalledOnce()
+})
+
+test('what was allowed before the host went down at the next call is not used up', async () => {
+  const file = databaseFile()
+  const before = await startHost(file)
+  const execute = vi.fn(({ path }: { path: string }) => `deleted ${path}`)
+  const parameters = z.object({ path: z.string() })
+  const deletes = tool({
+    name: 'delete_file',
+    description: 'Deletes.',
+    parameters,
+    needsApproval: true,
+    execute,
+  })
+  const both = [calls('delete_file', { path: 'a' }, 'call-1'), calls('delete_file', { path: 'b' }, 'call-2')]
+  const agent = new Agent({ name: 'a', model: scripted(both, says('Done.')), tools: [deletes] })
+  const { state } = await run(agent, 'Clean up.')
+  const answering = answerInterruptions(state, before.approver, { session: 's1' })
+  await before.choose('allow_once')
+  await expect.poll(async () => (await before.waiting()).key).toContain('call-2')
+  const ended = expect(answering).rejects.toMatchObject({ code: 'APPROVAL_LEFT_OPEN' })
+  await before.leave()
+  await ended
+  const after = await startHost(file)
+  const again = answerInterruptions(state, after.approver, { session: 's1' })
+  await after.choose('allow_once')
+  await again
+  await run(agent, state)
+  expect(execute.mock.calls.map(([{ path }]) => path)).toEqual(['a', 'b'])
 })
 
 test('a denial is told the model in the words of the person, and nothing runs', async () => {
