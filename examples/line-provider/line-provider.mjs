@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { readTextReply, UserQuestionError, visibleText } from '@handraise/user-questions/types'
+import { readReply, visibleText } from '@handraise/user-questions/types'
 
-/** Asks over a pair of streams, a line at a time, one request after the other. `/dismiss` and `/decline` end it. */
+/** Asks over a pair of streams, a line at a time, one request after the other. */
 export function lineProvider(input, output) {
   const lines = createInterface({ input })
   let turn = Promise.resolve()
@@ -9,11 +9,12 @@ export function lineProvider(input, output) {
   async function askOne(question, signal, answers) {
     output.write(`${visibleText(question.question)}\n`)
     question.options?.forEach(({ label }, index) => output.write(`  ${index + 1}. ${visibleText(label)}\n`))
-    const reply = readTextReply(question, await lines.question('', { signal }))
-    if (reply.kind === 'blank') return { id: question.id, selected: [] }
-    if (reply.kind === 'answer') return { id: question.id, ...reply.value }
-    if (reply.name === 'decline') throw new UserQuestionError('ASK_DECLINED')
-    throw new UserQuestionError('ASK_CANCELLED', { answers })
+    for (;;) {
+      const { answer, end, say } = readReply(question, await lines.question('', { signal }), answers)
+      if (answer) return answer
+      if (end) throw end
+      output.write(`  ${say}\n`)
+    }
   }
 
   async function askAll({ questions, signal }) {

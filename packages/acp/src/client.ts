@@ -32,6 +32,11 @@ export function shownToNobody(): UserQuestionError<'ASK_UNAVAILABLE'> {
   return noCapableClient('the client answered by its settings and showed nobody the question')
 }
 
+/** The client shows questions, and cannot show this one. */
+export function unsupportedQuestion(advice: string): UserQuestionError<'ASK_UNAVAILABLE'> {
+  return new UserQuestionError('ASK_UNAVAILABLE', { reason: 'unsupported-question', advice })
+}
+
 export function noCapableClient(advice: string, cause?: unknown): UserQuestionError<'ASK_UNAVAILABLE'> {
   const details = { reason: 'no-capable-client', advice } as const
   return new UserQuestionError('ASK_UNAVAILABLE', details, ...(cause === undefined ? [] : [{ cause }]))

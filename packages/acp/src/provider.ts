@@ -20,7 +20,14 @@ import {
   type UserQuestionProvider,
 } from '@handraise/user-questions/types'
 import { askChoices, askPermission } from './ask-permission.ts'
-import { noCapableClient, shownToNobody, stoppable, toEnding, type AcpClient } from './client.ts'
+import {
+  noCapableClient,
+  shownToNobody,
+  stoppable,
+  toEnding,
+  unsupportedQuestion,
+  type AcpClient,
+} from './client.ts'
 import { MARKDOWN } from './markdown.ts'
 import { isChoice, offerApproval } from './permission.ts'
 
@@ -63,10 +70,10 @@ interface Session {
  * request; questions are a form where the client can show one; where it cannot, single choices are permission requests, one
  * after the other.
  *
- * Ends `ASK_UNAVAILABLE`, reason `no-capable-client`, where the client can show neither or replied by itself;
- * `ASK_DECLINED` and `ASK_CANCELLED` as the person does. What is no answer is asked for again, three times at most.
- * Whatever else goes wrong at the client is thrown as it is. When the request is aborted the client is told to take the
- * dialog down, and is not waited for.
+ * Ends `ASK_UNAVAILABLE`, reason `unsupported-question`, for what cannot be shown so, and reason `no-capable-client` where
+ * the client has no place to show anything or replied by itself; `ASK_DECLINED` and `ASK_CANCELLED` as the person does. What
+ * is no answer is asked for again, three times at most. Whatever else goes wrong at the client is thrown as it is. When the
+ * request is aborted the client is told to take the dialog down, and is not waited for.
  */
 export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider {
   const { capabilities, autoAnswerMs = AUTO_REPLY_MS, clock = systemClock } = options
@@ -83,7 +90,7 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
   ): (signal: AbortSignal) => Promise<AskUserQuestionAnswer> {
     const { questions } = request
     const [question] = questions
-    if (question === undefined) throw noCapableClient('what it is about cannot be put as questions')
+    if (question === undefined) throw unsupportedQuestion('what it is about cannot be put as questions')
     const approval = request.kind === APPROVAL ? readPayload(request.payload) : undefined
     const toolCallId = options.toolCallId?.(request) ?? approval?.callId ?? request.key
     const scene = { client, sessionId, toolCallId: toolCallId ?? request.id, approval, timing }
@@ -93,7 +100,7 @@ export function acpProvider(client: AcpClient, options: AcpOptions): AcpProvider
     }
     if (hasForms) return signal => askForm(questions, sessionId, toolCallId, signal)
     if (questions.every(isChoice)) return signal => askChoices(scene, questions, signal)
-    throw noCapableClient('the client declares no form elicitation, and only single choices go without')
+    throw unsupportedQuestion('the client declares no form elicitation, and only single choices go without')
   }
 
   function askForm(

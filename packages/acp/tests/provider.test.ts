@@ -7,6 +7,7 @@ import { held, requestOf, STORE } from './asking.ts'
 import { connected, FORMS, type Editor, type ShownForm } from './editor.ts'
 
 const accept = (content: object) => ({ action: 'accept', content })
+const unsupported = { code: 'ASK_UNAVAILABLE', details: { reason: 'unsupported-question' } }
 const unavailable = { code: 'ASK_UNAVAILABLE', details: { reason: 'no-capable-client' } }
 
 /** A provider of the session `session-1`, in whose editor forms can be shown. */
@@ -192,10 +193,10 @@ describe('a client that cannot ask', () => {
     const form = vi.fn<NonNullable<Editor['form']>>()
     const { ours } = connected({ form })
     const provider = acpProvider(ours.client, { sessionId: 'session-1', capabilities })
-    await expect(provider.ask(requestOf({ questions: multi }))).rejects.toMatchObject(unavailable)
+    await expect(provider.ask(requestOf({ questions: multi }))).rejects.toMatchObject(unsupported)
     await expect(
       provider.ask(requestOf({ questions: [{ id: 'a', question: 'Name?' }] })),
-    ).rejects.toMatchObject(unavailable)
+    ).rejects.toMatchObject(unsupported)
     expect(form).not.toHaveBeenCalled()
   })
 
@@ -212,7 +213,7 @@ describe('a client that cannot ask', () => {
 
   test('makes unavailable what cannot be put as questions', async () => {
     const provider = providerOf(() => accept({}))
-    await expect(provider.ask(requestOf({ questions: [] }))).rejects.toMatchObject(unavailable)
+    await expect(provider.ask(requestOf({ questions: [] }))).rejects.toMatchObject(unsupported)
   })
 })
 

@@ -2,6 +2,11 @@ import type { Clock } from '@handraise/user-questions'
 import type { InboxStore } from './store.ts'
 
 const BATCH = 100
+/**
+ * How long to wait at least after a sweep, in milliseconds. A store that goes by a clock of its own may not take for due yet
+ * what has come by this one.
+ */
+const PAUSE_MS = 25
 /** How long to wait with the next try when the store failed, in milliseconds. */
 const RETRY_MS = 1_000
 
@@ -32,7 +37,10 @@ export class Deadlines {
     if (deadlineAt !== undefined && deadlineAt < this.armedFor) this.arm(deadlineAt)
   }
 
-  /** Settles all that is due, and waits for the next. */
+  /**
+   * Settles all that is due, and waits for the next. To be called now and then, as the clock may be put right, or stand still
+   * with its machine, while a timer runs.
+   */
   async sweep(): Promise<void> {
     for (;;) {
       const due = await this.store.due(this.clock.now(), BATCH)
@@ -40,7 +48,8 @@ export class Deadlines {
       await Promise.all(due.map(id => this.settle(id)))
     }
     this.armedFor = Infinity
-    this.expect(await this.store.nextDeadline())
+    const next = await this.store.nextDeadline()
+    if (next !== undefined) this.expect(Math.max(next, this.clock.now() + PAUSE_MS))
   }
 
   stop(): void {

@@ -6,8 +6,9 @@ import {
   type UserQuestionProvider,
 } from '@handraise/user-questions/types'
 import type { SeamInbox } from '@handraise/user-questions'
+import type { Command, Decision } from './decision.ts'
 import { InboxError } from './error.ts'
-import type { Command, Decision, Inbox, OpenOptions } from './inbox.ts'
+import type { Inbox, OpenOptions } from './inbox.ts'
 import { answersOf, QUESTIONS, toQuestionsPayload } from './questions-kind.ts'
 import { isSettled, type InboxRequest, type SettledRequest } from './request.ts'
 

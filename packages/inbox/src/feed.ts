@@ -5,11 +5,16 @@ import type { InboxStore, LogEntry } from './store.ts'
 /** How long to wait with the next try when the log could not be read, in milliseconds. */
 const RETRY_MS = 250
 
-/** Hears the log from some cursor on. */
+/** Hears the log from some cursor on, until it is ended. What it throws is reported, and does not stop the feed. */
 export interface Follower {
-  /** Called for each entry, in order, once. What it throws is reported and does not stop the feed. */
+  /** Called for each entry, in order, once. */
   entry(entry: LogEntry): void
-  /** The cursor is not known any more: list anew and follow from the end. */
+  /**
+   * What came after the last entry cannot be told any more: list anew. It may be the cursor that was given to `follow` (then this
+   * is called before that resolves) or one that was reached later, and may happen again. Either way nothing needs to be followed
+   * anew: all is told that comes after the end of the log as it was just before this call, also while the list is read. Whoever
+   * wants no entry before it has listed ends this following, and follows from a cursor that it read before its list.
+   */
   lost(): void
 }
 
@@ -56,7 +61,10 @@ export class Feed {
     await this.reading
   }
 
-  /** Follows from `cursor`, or from now. Resolves, once caught up, with what ends it. */
+  /**
+   * Follows from `cursor`, or from now. Resolves, once caught up, with what ends it. Rejects when the store cannot be read; nothing
+   * follows then.
+   */
   async follow(follower: Follower, cursor?: string): Promise<() => void> {
     let at = cursor ?? this.cursor
     for (;;) {
@@ -66,10 +74,11 @@ export class Feed {
       }
       const page = await this.quiet.read(() => this.store.since(at))
       if ('lost' in page) {
-        follower.lost()
-        return () => {}
+        at = await this.store.end()
+        this.contained(() => follower.lost())
+        continue
       }
-      for (const entry of page.entries) this.tell(follower, entry)
+      for (const entry of page.entries) this.contained(() => follower.entry(entry))
       at = page.cursor
       // It may have read past what the others have heard.
       if (!page.more && at !== this.cursor) await this.read()
@@ -97,18 +106,27 @@ export class Feed {
       const page = await this.quiet.read(() => this.store.since(this.cursor))
       if ('lost' in page) {
         this.cursor = await this.store.end()
-        for (const follower of this.followers) follower.lost()
+        this.tell([...this.followers], follower => follower.lost())
         continue
       }
       this.cursor = page.cursor
-      for (const entry of page.entries) for (const follower of this.followers) this.tell(follower, entry)
+      const followers = [...this.followers]
+      for (const entry of page.entries) this.tell(followers, follower => follower.entry(entry))
       if (page.more) this.readAgain = true
     }
   }
 
-  private tell(follower: Follower, entry: LogEntry): void {
+  // Whoever begins meanwhile does so from the cursor that is reached; whoever ends is told nothing more.
+  private tell(followers: readonly Follower[], run: (follower: Follower) => void): void {
+    for (const follower of followers)
+      this.contained(() => {
+        if (this.followers.has(follower)) run(follower)
+      })
+  }
+
+  private contained(run: () => void): void {
     try {
-      follower.entry(entry)
+      run()
     } catch (error) {
       this.report(error)
     }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type AnsweredBy, type Outcome } from '@handraise/user-questions/types'
 import { systemClock, type Clock } from '@handraise/user-questions'
+import { atMost } from './at-most.ts'
 import { Deadlines } from './deadlines.ts'
+import type { Command, Decision, Receipt } from './decision.ts'
 import { InboxError } from './error.ts'
 import { Feed, type Follower } from './feed.ts'
 import { HostLease } from './host-lease.ts'
@@ -26,6 +28,11 @@ export interface InboxOptions {
   readonly retentionMs?: number | undefined
   /** How long this process may be silent before its requests without a key count as orphaned, in milliseconds. Default 15,000. */
   readonly leaseMs?: number | undefined
+  /**
+   * How long `close` tries to settle what this process alone waited for, in milliseconds, before it leaves that to other
+   * processes, or to the next start. Default 1,500.
+   */
+  readonly closeMs?: number | undefined
   /** Told what went wrong in what nobody waits for. Default: nobody. */
   readonly report?: ((error: unknown) => void) | undefined
 }
@@ -44,31 +51,6 @@ export interface OpenOptions {
   readonly records?: readonly RecordWrite[] | undefined
 }
 
-/** What a person, or a rule for them, decided. `answer` is in the words of the request's kind. */
-export type Decision =
-  | { readonly outcome: 'answered'; readonly answer: unknown }
-  | { readonly outcome: 'declined'; readonly reason?: string | undefined }
-  | { readonly outcome: 'cancelled'; readonly reason?: string | undefined; readonly answer?: unknown }
-  | { readonly outcome: 'clarified'; readonly text: string }
-  | { readonly outcome: 'interrupted'; readonly reason?: string | undefined; readonly answer?: unknown }
-
-/** Who decides. */
-export interface Command {
-  /** Chosen by whoever sends it, once for each decision; sending it again returns the first receipt. */
-  readonly commandId: string
-  /** Where it was decided, such as `web` or `terminal`. */
-  readonly surface: string
-  /** Default `user`. */
-  readonly by?: AnsweredBy | undefined
-  readonly records?: readonly RecordWrite[] | undefined
-}
-
-export interface Receipt {
-  readonly request: SettledRequest
-  /** True when this command had been received before. */
-  readonly repeated: boolean
-}
-
 interface Waiter {
   readonly resolve: (request: SettledRequest) => void
   readonly reject: (error: unknown) => void
@@ -84,6 +66,7 @@ const WAKE_RETRY_MS = 1_000
 const JOINS = 'joins'
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 const LEASE_MS = 15_000
+const CLOSE_MS = 1_500
 
 /**
  * Requests that outlive whoever asked and whoever was shown them. Each is opened once, settled once, by whichever
@@ -100,6 +83,7 @@ export class Inbox {
   private readonly lease: HostLease
   private readonly leaseMs: number
   private readonly retentionMs: number
+  private readonly closeMs: number
   private readonly report: (error: unknown) => void
   private readonly timers = new Map<string, () => void>()
   // Pending requests that were opened by this process.
@@ -111,6 +95,7 @@ export class Inbox {
     clock = systemClock,
     retentionMs = RETENTION_MS,
     leaseMs = LEASE_MS,
+    closeMs = CLOSE_MS,
     report = () => {},
   }: InboxOptions) {
     this.store = store
@@ -119,6 +104,7 @@ export class Inbox {
     this.report = report
     this.feed = new Feed(store, clock, report, this.quiet)
     this.leaseMs = leaseMs
+    this.closeMs = closeMs
     this.lease = new HostLease(store, clock, leaseMs)
     this.deadlines = new Deadlines(store, clock, report, id => this.settleAtDeadline(id))
   }
@@ -141,6 +127,7 @@ export class Inbox {
     await this.prune()
     this.every('lease', this.leaseMs / 3, async () => {
       await this.lease.renew()
+      await this.deadlines.sweep()
       await this.settleOrphans()
     })
     this.every('prune', PRUNE_EVERY_MS, () => this.prune())
@@ -152,12 +139,16 @@ export class Inbox {
     this.closed = true
     for (const stop of this.timers.values()) stop()
     this.deadlines.stop()
-    await this.feed.stop()
-    // Whatever of it fails, nobody is left waiting, and the store is closed.
-    await this.settleOwnedBy(this.lease.id).catch(this.report)
+    // Whatever of it fails, or takes too long, nobody is left waiting, and the store is closed.
+    await atMost(this.closeMs, this.leave(), this.clock)
     for (const id of this.waiters.keys()) this.giveUp(id, new InboxError('STORE_CLOSED', {}))
-    await this.lease.release().catch(this.report)
     await this.store.close()
+  }
+
+  private async leave(): Promise<void> {
+    await this.feed.stop()
+    await this.settleOwnedBy(this.lease.id).catch(this.report)
+    await this.lease.release().catch(this.report)
   }
 
   /** Lets requests of a kind be answered. Returns what ends that. */

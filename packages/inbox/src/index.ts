@@ -23,16 +23,11 @@ export type {
 } from './store.ts'
 export { toAnswer, type ViewerPolicy } from './fan-out.ts'
 export type { Follower } from './feed.ts'
-export {
-  Inbox,
-  type Command,
-  type Decision,
-  type InboxOptions,
-  type OpenOptions,
-  type Receipt,
-} from './inbox.ts'
+export type { Command, Decision, Receipt } from './decision.ts'
+export { Inbox, type InboxOptions, type OpenOptions } from './inbox.ts'
 export type { KindCheck, RequestKind } from './kind.ts'
 export { answersOf, QUESTIONS, questionsKind, toQuestionsPayload } from './questions-kind.ts'
 export { InboxService, InboxService as default, type InboxConfig } from './service.ts'
+export { StoreError, type StoreErrorCode, type StoreErrorOptions } from './store-error.ts'
 export { showOn, type InboxSurface } from './surface.ts'
 export { isRunning } from './running.ts'

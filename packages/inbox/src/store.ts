@@ -107,6 +107,9 @@ export interface ListPage {
  * - To open under an id that is kept already is the caller's fault: it rejects, and changes nothing.
  *
  * After `close` every call rejects with `InboxError` `STORE_CLOSED` (`watch` throws it); closing again does nothing.
+ *
+ * A store that could not carry out a call for want of its database rejects with a `StoreError`, whose code says whether anything
+ * was done.
  */
 export interface InboxStore {
   open(command: OpenCommand): Promise<OpenResult>

@@ -1,6 +1,6 @@
 import { Inbox, MemoryMedium, MemoryStore, type InboxSurface, type LogPage } from '@handraise/inbox'
 import { expect, test } from 'vitest'
-import { DB, manualProvider, settled, startHost } from './host.ts'
+import { DB, ManualClock, manualProvider, settled, startHost } from './host.ts'
 
 const questions = [DB]
 const answered = (label: string) => ({ answers: [{ id: 'db', selected: [label] }] })
@@ -181,4 +181,38 @@ test('a surface whose own parts fail is reported and takes nothing with it', asy
 test('a page that starts nowhere is refused', async () => {
   const { inbox } = await startHost()
   await expect(inbox.list({ state: 'pending', after: 'zzz' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+})
+
+test('a deadline is met in time by a host whose clock is put right', async () => {
+  /** Whose time can be set, and whose timers go on as they were. */
+  class SettableClock extends ManualClock {
+    offset = -600_000
+
+    override now(): number {
+      return super.now() + this.offset
+    }
+  }
+  const clock = new SettableClock()
+  const inbox = new Inbox({ store: new MemoryStore(), clock, leaseMs: 3_000 })
+  await inbox.start()
+  await inbox.open({ ...open, key: 'far', deadlineAt: clock.now() + 300_000 })
+  clock.offset = 0
+  const { request } = await inbox.open({ ...open, key: 'near', deadlineAt: clock.now() + 2_000 })
+  await clock.advance(3_000)
+  expect((await inbox.get(request.id)).settlement?.outcome).toBe('timedOut')
+  await inbox.close()
+})
+
+test('closing does not wait for a store that does not answer, and lets nobody wait', async () => {
+  const clock = new ManualClock()
+  const store = new MemoryStore()
+  const inbox = new Inbox({ store, clock, closeMs: 1_000 })
+  await inbox.start()
+  const { request } = await inbox.open(open)
+  const waiting = expect(inbox.wait(request.id)).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  await settled()
+  store.ownedBy = () => new Promise(() => {})
+  const closing = inbox.close()
+  await clock.advance(1_000)
+  await Promise.all([closing, waiting])
 })

@@ -128,8 +128,9 @@ export class ThreadLoop {
       ask: async ({ id, signal }) => {
         const { inbox } = this.options
         const request = await inbox.get(id)
-        if (!this.takes(request)) throw notShown('it is not for this thread')
-        if (this.askedOf(request) === undefined) throw notShown('it cannot be put as a prompt of a thread')
+        if (!this.takes(request)) throw notShown('no-capable-client', 'it is not for this thread')
+        if (this.askedOf(request) === undefined)
+          throw notShown('unsupported-question', 'it cannot be put as a prompt of a thread')
         const asking = this.waiting.ask(id, signal, this.failuresBefore())
         // Whoever asks now is not to wait as long as those who have been told that it fails.
         if (this.failures >= MOST_TRIES) this.retryAt = 0
@@ -467,6 +468,9 @@ function isClosed(error: unknown): boolean {
   return InboxError.isInstance(error) && error.code === 'STORE_CLOSED'
 }
 
-function notShown(advice: string): UserQuestionError<'ASK_UNAVAILABLE'> {
-  return new UserQuestionError('ASK_UNAVAILABLE', { reason: 'no-capable-client', advice })
+function notShown(
+  reason: 'no-capable-client' | 'unsupported-question',
+  advice: string,
+): UserQuestionError<'ASK_UNAVAILABLE'> {
+  return new UserQuestionError('ASK_UNAVAILABLE', { reason, advice })
 }

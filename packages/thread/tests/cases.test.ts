@@ -100,7 +100,7 @@ test('an approval that cannot be allowed just once is not shown where a word all
   ] as const
   expect(await ctx.userApprovals.request({ ...APPROVAL, choices })).toMatchObject({
     outcome: 'unavailable',
-    reason: 'no-capable-client',
+    reason: 'unsupported-question',
   })
   expect(prompts()).toEqual([])
 })

@@ -12,6 +12,8 @@ export type UnavailableReason =
   | 'rule-not-offered'
   /** No connected client can show a question. */
   | 'no-capable-client'
+  /** What asks can show questions, and not this one: it would have to cut it, or lacks a way to answer it. */
+  | 'unsupported-question'
   /** The question could not be delivered. */
   | 'undeliverable'
 

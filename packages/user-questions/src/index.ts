@@ -34,6 +34,7 @@ export type {
   UserQuestionProvider,
 } from './request.ts'
 export { OUTCOME_OF_CODE, type AskOutcome, type Outcome } from './settlement.ts'
+export { readReply, type LineReply } from './line-reply.ts'
 export { readTextReply, type TextReply } from './text-mapping.ts'
 export { visibleLine, visibleText } from './visible-text.ts'
 export { refusalOfCaller, type AgentRegistryLike } from './caller.ts'

@@ -24,7 +24,10 @@ export interface AskUserQuestionRequest {
 
 /** What a provider is handed: frozen, with an id of its own. */
 export interface ProviderRequest {
-  /** Unique among all asks of this seam. */
+  /**
+   * A random UUID, the same for as long as the request is asked: an inbox that kept it asks it again under the same one after
+   * a restart. It tells nothing, and is no secret: it may be sent to wherever the question is shown.
+   */
   readonly id: string
   /**
    * What it is about when it is more than questions, such as `approval`, with what that kind holds. The questions say the
@@ -45,7 +48,10 @@ export interface ProviderRequest {
   readonly calledAt?: number | undefined
   /** When the ask ends by itself, in milliseconds since the Unix epoch. */
   readonly deadlineAt?: number | undefined
-  /** Aborts when the ask ends by any other way than this provider's answer: take the question down. */
+  /**
+   * Aborts when the ask ends by any other way than this provider's answer: take the question down, and reject with its reason.
+   * Leave no listener on it, however the ask ended.
+   */
   readonly signal: AbortSignal
   /** Says that a person began to answer, which disarms the deadline. May be called any number of times. */
   engaged(): void

@@ -36,3 +36,31 @@ test('a case that needs what a provider lacks is left out', () => {
   )
   expect(names).not.toContain('keeps a skipped question as an entry of its own')
 })
+
+test('a surface of three buttons is asked for one of three options at most, whatever is not lacking', async () => {
+  const none = 'there are three buttons'
+  const { open } = faithfulProvider
+  const suite = providerSuite({
+    lacks: { multiSelect: none, freeText: none, textBesideLabels: none },
+    async open(person) {
+      const { provider, close } = await open(person)
+      return {
+        close,
+        provider: {
+          ask(request) {
+            for (const { options = [], multiSelect } of request.questions)
+              if (multiSelect === true || options.length === 0 || options.length > 3) throw new Error(none)
+            return provider.ask(request)
+          },
+        },
+      }
+    },
+  })
+  for (const { run } of suite) await run()
+  expect(suite.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'keeps what was answered before a dismissal',
+      'keeps a skipped question as an entry of its own',
+    ]),
+  )
+})

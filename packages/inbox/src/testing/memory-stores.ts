@@ -42,7 +42,7 @@ export function changedStores(make: () => Change, limits: Partial<StoreHarness> 
   }
 }
 
-function delegate(store: InboxStore, changes: Partial<InboxStore>): InboxStore {
+export function delegate(store: InboxStore, changes: Partial<InboxStore>): InboxStore {
   return {
     open: command => store.open(command),
     settle: command => store.settle(command),

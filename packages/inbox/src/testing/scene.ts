@@ -1,3 +1,4 @@
+import { checkMembers } from '@handraise/user-questions/testing'
 import type { InboxStore } from '../store.ts'
 import type { StoreAbility, StoreBench, StoreHarness } from './store-harness.ts'
 
@@ -24,16 +25,44 @@ export interface SceneCase {
   readonly run: (scene: Scene) => Promise<unknown>
 }
 
+const BENCH_MEMBERS = {
+  open: 'opens one more store on the medium',
+  crash: 'drops a store as a killed process would',
+  destroy: 'frees the medium',
+}
+const OF_STORE = 'is a part of the contract of InboxStore'
+const STORE_MEMBERS: Readonly<Record<Exclude<keyof InboxStore, 'now'>, string>> = {
+  open: OF_STORE,
+  settle: OF_STORE,
+  engage: OF_STORE,
+  get: OF_STORE,
+  list: OF_STORE,
+  end: OF_STORE,
+  since: OF_STORE,
+  watch: OF_STORE,
+  nextDeadline: OF_STORE,
+  due: OF_STORE,
+  owners: OF_STORE,
+  ownedBy: OF_STORE,
+  record: OF_STORE,
+  records: OF_STORE,
+  writeRecords: OF_STORE,
+  prune: OF_STORE,
+  close: OF_STORE,
+}
+
 export async function withScene(harness: StoreHarness, run: SceneCase['run']): Promise<void> {
   const benches: StoreBench[] = []
   const live = new Set<InboxStore>()
   const create = async (): Promise<StoreBench> => {
     const bench = await harness.create()
+    checkMembers('storeSuite: what create() gave', bench, BENCH_MEMBERS)
     benches.push(bench)
     return bench
   }
   const openOn = async (bench: StoreBench): Promise<InboxStore> => {
     const store = await bench.open()
+    checkMembers('storeSuite: the store that open() gave', store, STORE_MEMBERS)
     live.add(store)
     return store
   }
@@ -69,10 +98,13 @@ export function turn(): Promise<void> {
   })
 }
 
-async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+export async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms)
+    timer = setTimeout(
+      () => reject(new Error(`${what} took longer than ${ms} ms, which harness.withinMs allows`)),
+      ms,
+    )
   })
   try {
     return await Promise.race([promise, late])

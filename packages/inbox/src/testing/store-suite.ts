@@ -1,5 +1,6 @@
+import { checkHarness } from '@handraise/user-questions/testing'
 import { type SceneCase, withScene } from './scene.ts'
-import type { StoreHarness } from './store-harness.ts'
+import type { StoreAbility, StoreHarness } from './store-harness.ts'
 import { DEADLINE_CASES } from './suite-deadlines.ts'
 import { DURABILITY_CASES } from './suite-durability.ts'
 import { LIST_CASES } from './suite-list.ts'
@@ -26,12 +27,20 @@ const CASES: readonly SceneCase[] = [
   ...DURABILITY_CASES,
 ]
 
+const ABILITIES: Readonly<Record<StoreAbility, true>> = { manyStores: true, crash: true }
+
 /**
  * The contract of `InboxStore`, one case a promise, free of any test framework:
  *
  *     for (const { name, run } of storeSuite(harness)) test(name, run)
+ *
+ * Throws a `TypeError` that says what is wrong with a harness that is none.
  */
 export function storeSuite(harness: StoreHarness): StoreCase[] {
+  checkHarness('storeSuite', harness, {
+    members: { create: 'prepares a fresh, empty medium' },
+    abilities: Object.keys(ABILITIES),
+  })
   return CASES.filter(({ needs = [] }) => !needs.some(ability => harness.lacks?.[ability] !== undefined)).map(
     ({ name, run }) => ({
       name,

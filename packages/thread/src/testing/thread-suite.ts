@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { checkHarness, checkMembers } from '@handraise/user-questions/testing'
 import { textOf, type ThreadDraft, type ThreadItem } from '../items.ts'
 import type { ThreadStore } from '../thread-store.ts'
 import type { ThreadBench, ThreadHarness } from './thread-harness.ts'
@@ -13,8 +14,8 @@ interface Scene {
   readonly bench: ThreadBench
   readonly agent: ThreadStore
   readonly ada: ThreadStore
-  /** Rejects when it takes too long. */
-  readonly inTime: <T>(step: Promise<T>) => Promise<T>
+  /** Rejects when it takes too long to be woken. */
+  readonly inTime: (woken: Promise<void>) => Promise<void>
 }
 
 const TEXT = 'Which one? naïve 🚀\n  1. "a" — b\n  2. <c> & d'
@@ -198,7 +199,7 @@ const CASES: readonly { readonly name: string; readonly run: (scene: Scene) => P
       })
       await ada.post(draft('one'))
       await inTime(other).finally(() => stopOther())
-      assert.equal(count, before)
+      assert.equal(count, before, 'follow() went on waking after it was ended')
     },
   },
 ]
@@ -207,25 +208,49 @@ const CASES: readonly { readonly name: string; readonly run: (scene: Scene) => P
  * The contract of `ThreadStore`, one case a promise, free of any test framework:
  *
  *     for (const { name, run } of threadStoreSuite(harness)) test(name, run)
+ *
+ * Throws a `TypeError` that says what is wrong with a harness that is none.
  */
 export function threadStoreSuite(harness: ThreadHarness): ThreadCase[] {
+  checkHarness('threadStoreSuite', harness, { members: { create: 'prepares a fresh, empty thread' } })
   return CASES.map(({ name, run }) => ({ name, run: () => withScene(harness, run) }))
+}
+
+const BENCH_MEMBERS = {
+  open: 'opens one more store on the thread, for the given author',
+  destroy: 'frees the thread',
+}
+const STORE_MEMBERS: Readonly<Record<Exclude<keyof ThreadStore, 'self'>, string>> = {
+  post: 'posts an item and resolves with it',
+  since: 'resolves with the items after a cursor',
+  follow: 'calls back when there may be more, and returns what ends that',
 }
 
 async function withScene(harness: ThreadHarness, run: (scene: Scene) => Promise<void>): Promise<void> {
   const { withinMs = 5_000 } = harness
   const bench = await harness.create()
-  const inTime = async <T>(step: Promise<T>): Promise<T> => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`this took longer than ${withinMs} ms`)), withinMs)
-    })
-    return Promise.race([step, late]).finally(() => clearTimeout(timer))
-  }
+  checkMembers('threadStoreSuite: what create() gave', bench, BENCH_MEMBERS)
+  const inTime = (woken: Promise<void>): Promise<void> =>
+    within(
+      woken,
+      withinMs,
+      'follow() woke nobody. Call what it was given when something may have been posted',
+    )
   try {
     const [agent, ada] = [await bench.open('agent'), await bench.open('ada')]
-    await inTime(run({ bench, agent, ada, inTime }))
+    for (const store of [agent, ada])
+      checkMembers('threadStoreSuite: the store that open() gave', store, STORE_MEMBERS)
+    // All of its steps, each of which may take that long, and none should.
+    await within(run({ bench, agent, ada, inTime }), 2 * withinMs, 'A call of the store has not ended')
   } finally {
     await bench.destroy()
   }
+}
+
+async function within<T>(step: Promise<T>, ms: number, complaint: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`after ${ms} ms: ${complaint}`)), ms)
+  })
+  return Promise.race([step, late]).finally(() => clearTimeout(timer))
 }

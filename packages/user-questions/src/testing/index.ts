@@ -1,3 +1,5 @@
 export { brokenProviders, faithfulProvider, type BrokenProvider } from './broken-providers.ts'
+export { checkHarness, checkMembers, type HarnessRules } from './harness-rules.ts'
 export type { Ability, OpenProvider, Person, PersonAct, ProviderHarness } from './provider-harness.ts'
+export { remotePerson, typedLine, type QuestionAct, type RemotePerson } from './remote-person.ts'
 export { providerSuite, type ProviderCase } from './provider-suite.ts'

@@ -12,7 +12,7 @@ export type PersonAct =
   /** Looks at it, and does nothing. */
   | { readonly act: 'nothing' }
 
-/** Called each time the provider shows a request to the person. */
+/** Called when the provider shows a request to the person: once for each request, however many questions it has. */
 export type Person = (request: ProviderRequest) => PersonAct
 
 /** What a provider may be unable to do. */

@@ -3,6 +3,7 @@ import { checkAnswer } from '../answer-rules.ts'
 import { UserQuestionError, type UserQuestionErrorCode } from '../error.ts'
 import type { Answer, AskUserQuestionAnswer, Question } from '../question.ts'
 import type { ProviderRequest, UserQuestionProvider } from '../request.ts'
+import { checkHarness, checkMembers } from './harness-rules.ts'
 import type { Ability, Person, PersonAct, ProviderHarness } from './provider-harness.ts'
 
 /** One rule of the contract. `run` rejects when the provider breaks it. */
@@ -15,8 +16,14 @@ export interface ProviderCase {
  * The contract of a provider, one case a rule, free of any test framework:
  *
  *     for (const { name, run } of providerSuite(harness)) test(name, run)
+ *
+ * Throws a `TypeError` that says what is wrong with a harness that is none.
  */
 export function providerSuite(harness: ProviderHarness): ProviderCase[] {
+  checkHarness('providerSuite', harness, {
+    members: { open: 'opens a fresh provider with the given person before it' },
+    abilities: Object.keys(ABILITIES),
+  })
   return CASES.filter(({ needs = [] }) => !needs.some(ability => harness.lacks?.[ability] !== undefined)).map(
     ({ name, run }) => ({
       name,
@@ -26,6 +33,7 @@ export function providerSuite(harness: ProviderHarness): ProviderCase[] {
 }
 
 interface Bench {
+  readonly can: (ability: Ability) => boolean
   /** Asks the questions; the person does `act`. */
   readonly ask: (
     questions: readonly Question[],
@@ -36,7 +44,7 @@ interface Bench {
   readonly shown: () => number
   /** Resolves when the person was shown `count` requests. */
   readonly untilShown: (count: number) => Promise<void>
-  /** Rejects when `promise` takes longer than the harness allows. */
+  /** Rejects when `promise` takes longer than the harness allows, and says what has been shown until then. */
   readonly soon: <T>(promise: Promise<T>, what: string) => Promise<T>
 }
 
@@ -44,6 +52,17 @@ interface Case {
   readonly name: string
   readonly needs?: readonly Ability[]
   readonly run: (bench: Bench) => Promise<unknown>
+}
+
+const ABILITIES: Readonly<Record<Ability, true>> = {
+  multiSelect: true,
+  freeText: true,
+  textBesideLabels: true,
+  skip: true,
+  dismiss: true,
+  partial: true,
+  decline: true,
+  wait: true,
 }
 
 // Frozen, as the seam hands questions over.
@@ -55,8 +74,12 @@ const STORE: Question = frozen({
     { label: 'Postgres', description: 'A server.' },
     { label: 'SQLite (Recommended)' },
     { label: 'Yes, always' },
-    { label: 'MySQL' },
   ],
+})
+const CACHE: Question = frozen({
+  id: 'cache',
+  question: 'Which cache?',
+  options: [{ label: 'Redis' }, { label: 'Memcached' }, { label: 'None at all' }],
 })
 const CHECKS: Question = frozen({
   id: 'checks',
@@ -107,16 +130,16 @@ const CASES: readonly Case[] = [
   {
     name: 'keeps a skipped question as an entry of its own',
     needs: ['skip'],
-    run: bench =>
-      assertAnswers(
-        bench,
-        [STORE, CHECKS, NAME],
-        [
-          { id: 'db', selected: [] },
-          { id: 'checks', selected: [] },
-          { id: 'name', selected: [] },
-        ],
-      ),
+    async run(bench) {
+      const questions = [
+        STORE,
+        CACHE,
+        ...(bench.can('multiSelect') ? [CHECKS] : []),
+        ...(bench.can('freeText') ? [NAME] : []),
+      ]
+      const answers = questions.map(({ id }) => ({ id, selected: [] }))
+      await assertAnswers(bench, questions, answers)
+    },
   },
   {
     name: 'answers several questions under their own ids',
@@ -125,13 +148,13 @@ const CASES: readonly Case[] = [
         bench,
         [
           { ...STORE, id: '2' },
-          { ...STORE, id: '10', question: 'Which cache?' },
-          { ...STORE, id: '1', question: 'Which queue?' },
+          { ...CACHE, id: '10' },
+          { ...CACHE, id: '1', question: 'Which cache for sessions?' },
         ],
         [
           { id: '2', selected: ['Postgres'] },
-          { id: '10', selected: ['Yes, always'] },
-          { id: '1', selected: ['MySQL'] },
+          { id: '10', selected: ['Redis'] },
+          { id: '1', selected: ['None at all'] },
         ],
       ),
   },
@@ -155,16 +178,19 @@ const CASES: readonly Case[] = [
   {
     name: 'gives requests made at once each its own answer',
     async run({ ask, soon }) {
-      const labels = ['Postgres', 'MySQL', 'Yes, always']
+      const labels = ['Redis', 'None at all', 'Memcached']
       const answers = await soon(
         Promise.all(
-          labels.map(label => ask([STORE], { act: 'answer', answers: [{ id: 'db', selected: [label] }] })),
+          labels.map(label => ask([CACHE], { act: 'answer', answers: [{ id: 'cache', selected: [label] }] })),
         ),
         'answering three requests made at once',
       )
+      const given = answers.map(({ answers: [answer] }) => answer?.selected)
+      const said = `the answers were mixed up: ${JSON.stringify(given)}. Keep what belongs to a request apart by request.id`
       assert.deepEqual(
-        answers.map(({ answers: [answer] }) => answer?.selected),
+        given,
         labels.map(label => [label]),
+        said,
       )
     },
   },
@@ -178,7 +204,11 @@ const CASES: readonly Case[] = [
       const first = await Promise.race([asking.then(...settledAs), pause(150).then(() => 'waiting')])
       asking.catch(() => {})
       controller.abort()
-      assert.equal(first, 'waiting', `the provider ${first} although the person did nothing`)
+      assert.equal(
+        first,
+        'waiting',
+        `the provider ${first} although the person did nothing. Wait for them, or for the signal`,
+      )
     },
   },
   {
@@ -190,7 +220,11 @@ const CASES: readonly Case[] = [
       await soon(untilShown(1), 'showing the request')
       controller.abort()
       const ended = await soon(asking.then(...settledAs), 'ending after the abort')
-      assert.equal(ended, 'rejected', 'the provider resolved a request that was aborted')
+      assert.equal(
+        ended,
+        'rejected',
+        'the provider resolved a request that was aborted. Reject with signal.reason',
+      )
     },
   },
   {
@@ -202,7 +236,9 @@ const CASES: readonly Case[] = [
         AbortSignal.abort(),
       )
       const ended = await soon(asking.then(...settledAs), 'ending a request aborted before')
-      assert.deepEqual({ ended, shown: shown() }, { ended: 'rejected', shown: 0 })
+      const advice = 'Call request.signal.throwIfAborted() before anything is shown'
+      assert.equal(shown(), 0, `the person was shown a request that was aborted before. ${advice}`)
+      assert.equal(ended, 'rejected', `a request that was aborted before was resolved. ${advice}`)
     },
   },
   {
@@ -224,7 +260,11 @@ const CASES: readonly Case[] = [
       const counted = countListeners(new AbortController().signal)
       const act: PersonAct = { act: 'answer', answers: [{ id: 'db', selected: ['Postgres'] }] }
       await soon(ask([STORE], act, counted.signal), 'answering')
-      assert.equal(counted.listeners(), 0)
+      assert.equal(
+        counted.listeners(),
+        0,
+        'listeners are left on request.signal. Remove each when the request has ended, whichever way',
+      )
     },
   },
   {
@@ -238,10 +278,12 @@ const CASES: readonly Case[] = [
     async run({ ask, soon }) {
       const after = [{ id: 'db', selected: ['Postgres'] }]
       const error = await assertEnds(
-        soon(ask([STORE, CHECKS], { act: 'dismiss', after }), 'dismissing'),
+        soon(ask([STORE, CACHE], { act: 'dismiss', after }), 'dismissing'),
         'ASK_CANCELLED',
       )
-      assert.deepEqual('answers' in error.details ? error.details.answers : undefined, after)
+      const kept = 'answers' in error.details ? error.details.answers : undefined
+      const said = `the error has the answers ${JSON.stringify(kept)} instead of ${JSON.stringify(after)}`
+      assert.deepEqual(kept, after, `${said}. Give new UserQuestionError('ASK_CANCELLED', { answers })`)
     },
   },
   {
@@ -254,7 +296,8 @@ const CASES: readonly Case[] = [
     async run(bench) {
       const questions = structuredClone([STORE])
       await assertAnswers(bench, questions, [{ id: 'db', selected: ['Postgres'] }])
-      assert.deepEqual(questions, [STORE])
+      const said = `the questions have become ${JSON.stringify(questions)}`
+      assert.deepEqual(questions, [STORE], `${said}. They belong to the asker: change a copy`)
     },
   },
 ]
@@ -263,7 +306,6 @@ async function withProvider(harness: ProviderHarness, run: Case['run']): Promise
   const acts = new Map<string, PersonAct>()
   const onShown = new Set<() => void>()
   let shown = 0
-  let asked = 0
   const person: Person = ({ id }) => {
     const act = acts.get(id)
     assert.ok(act !== undefined, `the person was shown a request that was not asked: ${id}`)
@@ -271,11 +313,23 @@ async function withProvider(harness: ProviderHarness, run: Case['run']): Promise
     for (const listener of onShown) listener()
     return act
   }
-  const { provider, close } = await harness.open(person)
+  const { withinMs = 5_000 } = harness
+  const opened = await within(
+    (async () => harness.open(person))(),
+    withinMs,
+    'open()',
+    () => 'It is to resolve',
+  )
+  checkMembers('providerSuite: what open() gave', opened, { close: 'takes the provider down' })
+  const { provider, close } = opened
+  checkMembers('providerSuite: the provider that open() gave', provider, {
+    ask: 'shows the questions of a request and resolves with the answers',
+  })
   try {
     await run({
+      can: ability => harness.lacks?.[ability] === undefined,
       shown: () => shown,
-      soon: (promise, what) => within(promise, harness.withinMs ?? 5_000, what),
+      soon: (promise, what) => within(promise, withinMs, what, () => hintOf(shown, acts.size)),
       untilShown: count =>
         new Promise(resolve => {
           const check = (): void => void (shown >= count && resolve())
@@ -283,13 +337,13 @@ async function withProvider(harness: ProviderHarness, run: Case['run']): Promise
           check()
         }),
       ask(questions, act, signal = new AbortController().signal) {
-        const id = `request-${(asked += 1)}`
+        const id = crypto.randomUUID()
         acts.set(id, act)
         return callProvider(provider, { id, questions, signal, engaged: () => {} })
       },
     })
   } finally {
-    await close()
+    await within((async () => close())(), withinMs, 'close()', () => 'It is to end whatever is still shown')
   }
 }
 
@@ -307,9 +361,14 @@ async function assertAnswers(
 ): Promise<void> {
   const given = await soon(ask(questions, { act: 'answer', answers }), 'answering')
   const check = checkAnswer(questions, given)
-  assert.ok(check.ok, `the answer breaks the rules: ${JSON.stringify(check)}`)
+  assert.ok(check.ok, `the answer breaks the rules: ${check.ok ? '' : faultsOf(check.issues)}`)
   const said = check.answer.answers.map(({ by: _, ...answer }) => answer)
-  assert.deepEqual(said, answers)
+  const got = `the provider answered ${JSON.stringify(said)}, the person ${JSON.stringify(answers)}`
+  assert.deepEqual(said, answers, `${got}. Hand on what they chose and wrote as it is`)
+}
+
+function faultsOf(issues: readonly { readonly path: string; readonly message: string }[]): string {
+  return issues.map(({ path, message }) => `${path} ${message}`).join('; ')
 }
 
 async function assertEnds(asking: Promise<unknown>, code: UserQuestionErrorCode): Promise<UserQuestionError> {
@@ -319,9 +378,9 @@ async function assertEnds(asking: Promise<unknown>, code: UserQuestionErrorCode)
   )
   assert.ok(
     UserQuestionError.isInstance(ended),
-    `expected a UserQuestionError of ${code}, got ${String(ended)}`,
+    `expected a UserQuestionError of ${code}, got ${String(ended)}. Reject with new UserQuestionError('${code}', …)`,
   )
-  assert.equal(ended.code, code)
+  assert.equal(ended.code, code, `expected ${code}, it ended with ${ended.code}: ${ended.message}`)
   return ended
 }
 
@@ -338,10 +397,15 @@ function pause(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+function hintOf(shown: number, asked: number): string {
+  if (shown === 0) return 'Nothing was shown: call person(request) when the provider shows a request'
+  return `${shown} of ${asked} requests were shown: do as person(request) says, settle each, then show the next`
+}
+
+async function within<T>(promise: Promise<T>, ms: number, what: string, hint: () => string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms. ${hint()}`)), ms)
   })
   try {
     return await Promise.race([promise, late])

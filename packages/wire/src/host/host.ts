@@ -34,6 +34,9 @@ export const LIMITS = {
   stallMs: 1_000,
 } as const
 
+/** How long to wait until what could not be read of the inbox is read again, in milliseconds. */
+const RECONCILE_AGAIN_MS = 250
+
 export type HostInfo = Pick<
   InitializeResult,
   'serverInfo' | 'userAgent' | 'museHome' | 'platformFamily' | 'platformOs' | 'schema' | 'sessionDurability'
@@ -52,6 +55,8 @@ export class WireHost {
   private readonly held = new Map<string, Promise<Held>>()
   private readonly connections = new Set<Connection>()
   private readonly closing = new Set<() => void>()
+  /** Sessions that lack something of the inbox, each with what calls off the next try. */
+  private readonly unreconciled = new Map<Session, () => void>()
   private requestIds = 0
   private unfollow = (): void => {}
   private closed = false
@@ -78,7 +83,7 @@ export class WireHost {
       entry: ({ request }) => this.noted(request),
       lost: () => {
         for (const held of this.held.values())
-          held.then(({ session }) => session.change(() => session.reconcile())).catch(this.deps.report)
+          held.then(({ session }) => this.reconcile(session)).catch(this.deps.report)
       },
     })
   }
@@ -115,7 +120,8 @@ export class WireHost {
     if (this.closed) return
     this.closed = true
     this.unfollow()
-    for (const run of this.closing) run()
+    for (const run of [...this.closing, ...this.unreconciled.values()]) run()
+    this.unreconciled.clear()
     const held = await Promise.allSettled(this.held.values())
     for (const each of held) {
       if (each.status !== 'fulfilled') continue
@@ -246,8 +252,35 @@ export class WireHost {
   private noted(request: InboxRequest): void {
     this.held
       .get(request.session)
-      ?.then(({ session }) => session.change(() => session.note(request)))
+      ?.then(({ session }) =>
+        session
+          .change(() => session.note(request))
+          .catch((error: unknown) => {
+            this.deps.report(error)
+            this.reconcileLater(session)
+          }),
+      )
       .catch(this.deps.report)
+  }
+
+  // What could not be read just now has happened all the same, and the log does not tell it again.
+  private reconcile(session: Session): void {
+    if (!session.held) return
+    session
+      .change(() => session.reconcile())
+      .catch((error: unknown) => {
+        this.deps.report(error)
+        this.reconcileLater(session)
+      })
+  }
+
+  private reconcileLater(session: Session): void {
+    if (this.closed || !session.held || this.unreconciled.has(session)) return
+    const callOff = this.deps.inbox.core.clock.after(RECONCILE_AGAIN_MS, () => {
+      this.unreconciled.delete(session)
+      this.reconcile(session)
+    })
+    this.unreconciled.set(session, callOff)
   }
 
   private tellStatus(session: Session): void {

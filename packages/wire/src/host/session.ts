@@ -4,6 +4,7 @@ import { WireError, type Item } from '../protocol/index.ts'
 import type { WireDeps } from './deps.ts'
 import { readRequirement, toApprovalEnded, toApprovalResolved } from './approval.ts'
 import type { CallPlace } from './call-place.ts'
+import { forgottenApproval, forgottenUserInput } from './forgotten-events.ts'
 import { callIdOf, eventsOf } from './request-events.ts'
 import { Serial } from './serial.ts'
 import {
@@ -12,6 +13,7 @@ import {
   pendingUserInputs,
   stateOf,
   waitingOf,
+  type ApprovalView,
   type SessionState,
 } from './session-state.ts'
 import { sessionWrite, type SessionRecord, type TurnRecord } from './session-store.ts'
@@ -34,6 +36,12 @@ export type ClosedReason = 'idle' | 'hostShutdown' | 'takenOver' | 'storeFailed'
 export interface RunningCall extends CallPlace {
   /** Its item is in the view. */
   begun: boolean
+}
+
+/** What a question and an approval tell of where they belong. */
+interface Asked {
+  readonly itemId: string
+  readonly toolCallId: string
 }
 
 /** How long to wait between tries to record what has happened, in milliseconds. */
@@ -149,16 +157,19 @@ export class Session {
   /** Records what became of everything this session asked while nobody here listened. Only within `change`. */
   async reconcile(goesOn = false): Promise<void> {
     const { inbox } = this.deps
-    for (const { requested } of pendingUserInputs(this.state))
-      await this.noteById(requested.userInputId, goesOn)
-    for (const { current } of pendingApprovals(this.state))
-      await this.noteById(requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex), goesOn)
+    for (const id of this.pendingIds()) await this.noteKept(id, goesOn)
     if (goesOn) await this.noteSettled()
+    const listed = new Set<string>()
     for (let after: string | undefined, more = true; more; more = after !== undefined) {
       const page = await inbox.core.list({ state: 'pending', session: this.id, limit: 1_000, after })
-      for (const request of page.requests) await this.note(request, goesOn)
+      for (const request of page.requests) {
+        listed.add(request.id)
+        await this.note(request, goesOn)
+      }
       after = page.next
     }
+    // Only now: of an approval another stage may wait than the one that is forgotten.
+    for (const id of this.pendingIds()) if (!listed.has(id)) await this.noteById(id, goesOn)
   }
 
   /** Records that a call has begun, unless the view has it already. Only within `change`. */
@@ -176,8 +187,11 @@ export class Session {
     if (known === undefined || known.resolved !== undefined) return
     const { opened, current } = known
     const { turnId } = opened
-    const id = requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex)
-    const last = await this.deps.inbox.core.store.get(id)
+    const last = await this.deps.inbox.core.store.get(currentIdOf(known))
+    if (last === undefined && outcome.outcome !== 'decided') {
+      await this.append(forgottenApproval(known, this.openItem(opened, opened.taskId), this.deps.now()))
+      return
+    }
     if (outcome.outcome === 'decided') {
       const body = toApprovalEnded(current, outcome, last?.settlement)
       await this.append([{ method: 'approval/resolved', body, turnId }])
@@ -201,9 +215,10 @@ export class Session {
       await core.withdraw(userInputId, reason)
       await this.noteById(userInputId)
     }
-    for (const { opened, current } of pendingApprovals(this.state)) {
+    for (const known of pendingApprovals(this.state)) {
+      const { opened } = known
       if (opened.turnId !== turnId || this.isAlone(opened, opened.taskId)) continue
-      const id = requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex)
+      const id = currentIdOf(known)
       await core.withdraw(id, reason)
       await this.noteById(id)
       await this.endApproval({ outcome: 'aborted', approvalId: opened.approvalId, reason })
@@ -227,11 +242,14 @@ export class Session {
   }
 
   // Asked by another process, and not by a call of this session.
-  private isAlone(
-    { itemId, toolCallId }: { readonly itemId: string; readonly toolCallId: string },
-    requestId: string,
-  ): boolean {
+  private isAlone({ itemId, toolCallId }: Asked, requestId: string): boolean {
     return itemId === requestId && !this.calls.has(toolCallId) && !this.found.has(requestId)
+  }
+
+  // The item of what was asked so, which nothing but its end ends.
+  private openItem(asked: Asked, requestId: string): Item | undefined {
+    const item = this.isAlone(asked, requestId) ? this.state.items.get(asked.itemId) : undefined
+    return item?.status === 'inProgress' ? item : undefined
   }
 
   /** What waits for a person. */
@@ -255,9 +273,36 @@ export class Session {
     await sessions.write([sessionWrite(record, kept.version)])
   }
 
+  /** Records what became of a request that the view has. Only within `change`. */
   async noteById(id: string, goesOn = false): Promise<void> {
+    if (!(await this.noteKept(id, goesOn))) await this.append(this.eventsOfForgotten(id, goesOn))
+  }
+
+  // False of one that the store does not have. The view had it from there: it was settled, and is forgotten.
+  private async noteKept(id: string, goesOn: boolean): Promise<boolean> {
     const request = await this.deps.inbox.core.store.get(id)
     if (request !== undefined) await this.note(request, goesOn)
+    return request !== undefined
+  }
+
+  private eventsOfForgotten(id: string, goesOn: boolean): EventDraft[] {
+    const now = this.deps.now()
+    const itemOf = (asked: Asked): Item | undefined => (goesOn ? undefined : this.openItem(asked, id))
+    const question = pendingUserInputs(this.state).find(({ requested }) => requested.userInputId === id)
+    if (question !== undefined) return forgottenUserInput(question, itemOf(question.requested), now)
+    const approval = pendingApprovals(this.state).find(known => currentIdOf(known) === id)
+    if (approval === undefined) return []
+    const { turnId, toolCallId } = approval.opened
+    // The call that asks here tells its end. One that is made again asks under the same id again.
+    const isAskedHere = this.calls.has(toolCallId) || (goesOn && turnId === this.state.activeTurn?.turnId)
+    return isAskedHere ? [] : forgottenApproval(approval, itemOf(approval.opened), now)
+  }
+
+  private pendingIds(): string[] {
+    return [
+      ...pendingUserInputs(this.state).map(({ requested }) => requested.userInputId),
+      ...pendingApprovals(this.state).map(currentIdOf),
+    ]
   }
 
   // What the turn that goes on asked, and somebody elsewhere settled, before its host could record that it was asked.
@@ -312,6 +357,11 @@ export class Session {
     const { sourceIndex } = known.current.currentRequirementId
     return this.deps.inbox.core.store.get(requestIdOf(requirement.approvalId, sourceIndex))
   }
+}
+
+// The request of the requirement that an approval is at.
+function currentIdOf({ current }: ApprovalView): string {
+  return requestIdOf(current.approvalId, current.currentRequirementId.sourceIndex)
 }
 
 /** The request of the inbox that holds one requirement of an approval; of an approval of its own it is the id itself. */
