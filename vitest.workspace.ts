@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 // Not `import`: vitest hands them on to Node, which would then require the modules that are there to be imported.
-const conditions = ['@handraise/source', 'module', 'node']
+const conditions = ['@handraise/source', 'node']
 
 /** One run on cordis itself, and one on its scoped fork, which a host may bring instead. */
 const project = (
@@ -31,7 +31,7 @@ export default defineConfig({
         alias: { cordis: fileURLToPath(import.meta.resolve('@deepseek-ai/cordis')) },
         exclude: [
           // The built command, and processes of their own, bring the cordis they were built with.
-          'packages/handraise/tests/{approvals,ask,ask-web,demo,inbox,mcp,notify,terminal,wire,wire-serve}.test.ts',
+          'packages/handraise/tests/{approvals,ask,ask-web,demo,inbox,log,mcp,notify,terminal,wire,wire-serve}.test.ts',
           'packages/wire/tests/crash.test.ts',
           'packages/mcp/tests/{pause-clients,pause-restart,provider-http,provider-stdio}.test.ts',
           'packages/thread/tests/kill.test.ts',

@@ -6,7 +6,7 @@ import ts from 'typescript'
 
 const BANDS = [
   ['handraise'],
-  ['wire', 'mcp', 'acp', 'thread', 'provider-web'],
+  ['wire', 'mcp', 'acp', 'thread', 'provider-web', 'telemetry'],
   ['user-approvals', 'inbox-sqlite', 'inbox-postgres', 'notices'],
   ['inbox', 'tool-ask-user', 'elicitation', 'provider-terminal', 'provider-auto'],
   ['user-questions', 'agents', 'tools'],

@@ -1,52 +1,41 @@
-// Packs every package as it would be published, and checks the tarball: publint for its manifest and files,
-// are-the-types-wrong for how it resolves. Needs a build.
+// Checks every package as it would be published: that the manifests are complete and alike, what publint says of the packed
+// one and its files, and how its types resolve. Needs a build.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { breachesOfManifests } from './manifests.mjs'
+import { withTarballs } from './tarballs.mjs'
 
-// The one version of pnpm the project is built with, wherever this is run from.
-const pnpm = JSON.parse(readFileSync('package.json', 'utf8')).scripts.pnpm.split(' ')
-const directory = mkdtempSync(join(tmpdir(), 'handraise-pack-'))
-let failed = false
+// ESM only, for `moduleResolution: "Bundler"` as cordis itself is.
+const NOT_SUPPORTED = new Set(['node10', 'node16-cjs'])
 
-try {
-  for (const name of readdirSync('packages')) {
-    const cwd = resolve('packages', name)
-    const manifest = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'))
-    for (const file of ['LICENSE', 'README.md']) {
-      if (!readdirSync(cwd).includes(file)) fail(`packages/${name}: has no ${file}`)
+const breaches = breachesOfManifests()
+await withTarballs(async tarballs => {
+  for (const { name, tarball } of tarballs) {
+    // A copy with a buffer of its own.
+    const data = new Uint8Array(readFileSync(tarball))
+    const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true })
+    breaches.push(
+      ...messages.map(message => `${name}: publint: ${formatMessage(message, pkg, { color: false })}`),
+    )
+
+    const { types, problems = [] } = await checkPackage(createPackageFromTarballData(data))
+    if (!types) breaches.push(`${name}: has no types`)
+    breaches.push(
+      ...problems
+        .filter(({ resolutionKind }) => !NOT_SUPPORTED.has(resolutionKind))
+        .map(problem => `${name}: types: ${JSON.stringify(problem)}`),
+    )
+
+    const manifest = execFileSync('tar', ['-xOf', tarball, 'package/package.json'], { encoding: 'utf8' })
+    if (/@handraise\/source|workspace:|catalog:/u.test(manifest)) {
+      breaches.push(`${name}: its packed manifest holds what only the workspace understands`)
     }
-    const packed = run([...pnpm, 'pack', '--json', '--pack-destination', directory], cwd)
-    const tarball = JSON.parse(packed.slice(packed.indexOf('{'))).filename
-    check(name, 'publint', ['exec', 'publint', 'run', '--strict', tarball], cwd)
-    // ESM only, for `moduleResolution: "Bundler"` as cordis itself is.
-    check(name, 'attw', ['exec', 'attw', tarball, '--profile', 'esm-only'], cwd)
-    const packedManifest = run(['tar', '-xOf', tarball, 'package/package.json'], cwd)
-    if (/@handraise\/source|workspace:|catalog:/u.test(packedManifest)) {
-      fail(`packages/${name}: its packed manifest holds what only the workspace understands`)
-    }
-    console.log(`${manifest.name}: checked`)
   }
-} finally {
-  rmSync(directory, { recursive: true, force: true })
-}
+  if (breaches.length === 0) console.log(`${tarballs.length} packages can be published`)
+})
 
-function check(name, tool, args, cwd) {
-  try {
-    run([...pnpm, ...args], cwd)
-  } catch (error) {
-    fail(`packages/${name}: ${tool}:\n${error.stdout}${error.stderr}`)
-  }
-}
-
-function run([command, ...args], cwd) {
-  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-}
-
-function fail(message) {
-  console.error(message)
-  failed = true
-}
-
-if (failed) process.exit(1)
+for (const breach of breaches) console.error(breach)
+if (breaches.length > 0) process.exit(1)

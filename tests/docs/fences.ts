@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { marked, type Tokens } from 'marked'
 
 /** A fenced block of a page, with what follows it. */
@@ -18,7 +18,10 @@ const OUTPUT = new Set(['text', 'json'])
 
 /** Every fenced block of the README, the pages of docs/, and the READMEs of the packages. */
 export function readFences(root: string): Fence[] {
-  const packages = readdirSync(`${root}/packages`).map(name => `packages/${name}/README.md`)
+  // That each package has one is for scripts/check-packages.mjs to say.
+  const packages = readdirSync(`${root}/packages`)
+    .map(name => `packages/${name}/README.md`)
+    .filter(page => existsSync(`${root}/${page}`))
   const docs = readdirSync(`${root}/docs`)
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`)

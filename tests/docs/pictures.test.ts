@@ -7,32 +7,39 @@ import { readFences } from './fences.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 // `UPDATE_PICTURES=1 npx vitest run tests/docs` draws them anew.
-test('the picture of the terminal in the README is what the demo shows', async () => {
+test('the pictures of the terminal in the documents are what the demo shows', async () => {
   const terminal = openTerminal(process.execPath, [`${root}/packages/handraise/dist/cli.js`, 'demo'], {
     columns: 78,
     rows: 24,
   })
+  const drawn = new Map<string, string>()
+  const draw = (name: string, lines: readonly string[], header: string): void => {
+    drawn.set(name, lines.slice(lines.indexOf(header)).join('\n'))
+  }
   try {
-    await terminal.untilShown('Type your own answer')
+    draw('first-question', await terminal.untilShown('dismiss'), 'Database')
     await new Promise(resolve => setTimeout(resolve, 550))
     terminal.press('enter')
     await terminal.untilShown('Which checks')
     await new Promise(resolve => setTimeout(resolve, 550))
     terminal.press(' ', 'down', 'down', ' ')
-    const lines = await terminal.untilShown('3. [x] Tests')
-    const shown = lines.slice(lines.findIndex(line => line === 'Checks')).join('\n')
-    const fence = readFences(root).find(({ picture }) => picture === 'terminal')
-    if (process.env.UPDATE_PICTURES !== undefined && fence !== undefined) {
-      const readme = readFileSync(`${root}/README.md`, 'utf8')
-      const block = (text: string): string => `<!-- picture: terminal -->\n\n\`\`\`text\n${text}\n\`\`\``
-      writeFileSync(
-        `${root}/README.md`,
-        readme.replace(block(fence.code), () => block(shown)),
-      )
-    } else {
-      expect(fence?.code).toBe(shown)
-    }
+    draw('terminal', await terminal.untilShown('3. [x] Tests'), 'Checks')
   } finally {
     terminal.close()
+  }
+  const pictures = readFences(root).filter(({ picture }) => picture !== undefined && drawn.has(picture))
+  expect(new Set(pictures.map(({ picture }) => picture))).toEqual(new Set(drawn.keys()))
+  for (const { page, picture = '', code } of pictures) {
+    const shown = drawn.get(picture) ?? ''
+    if (process.env.UPDATE_PICTURES === undefined) {
+      expect(code).toBe(shown)
+      continue
+    }
+    const block = (text: string): string => `<!-- picture: ${picture} -->\n\n\`\`\`text\n${text}\n\`\`\``
+    const before = readFileSync(`${root}/${page}`, 'utf8')
+    writeFileSync(
+      `${root}/${page}`,
+      before.replace(block(code), () => block(shown)),
+    )
   }
 })
