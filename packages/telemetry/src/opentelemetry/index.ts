@@ -1,0 +1,1 @@
+export { apply, name, type TelemetryOptions } from './plugin.ts'
