@@ -11,7 +11,7 @@ import {
   type ToolSchema,
 } from '@handraise/tools'
 import type { AskUserArguments } from './arguments.ts'
-import type { RefusedChild } from './tool.ts'
+import type { Asker, RefusedChild } from './tool.ts'
 
 /** What the adapter of a framework is told besides who asks. `Call` is what that framework says of a call. */
 export interface AdapterOptions<Call> {
@@ -66,6 +66,22 @@ export function namedCall(callId: string | undefined): string {
  */
 export function isLeftOpen(result: ToolResult): result is Extract<ToolResult, { isError: true }> {
   return result.isError && result.error.code === LEFT_OPEN
+}
+
+/**
+ * Whether a question outlives the provider that shows it. A seam without an inbox asks one provider, and forgets the question
+ * with it; an asker that does not tell what it asks is taken at its word.
+ */
+export function keepsQuestions(asker: Asker): boolean {
+  const seam = asker as Asker & { provider?(): object | undefined }
+  try {
+    if (typeof seam.provider !== 'function') return true
+    // An inbox in the place of the one provider takes others.
+    return 'registerProvider' in (seam.provider() ?? {})
+  } catch {
+    // The host is down already, and nothing was kept.
+    return false
+  }
 }
 
 const LEFT_OPEN = 'PROVIDER_GONE' satisfies UserQuestionErrorCode

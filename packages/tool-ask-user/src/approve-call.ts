@@ -29,7 +29,7 @@ interface RefusedCall {
   readonly allowed: false
   readonly text: string
   readonly stop: boolean
-  /** The host went down before anybody decided: the approval waits still. */
+  /** The host went down before anybody decided, or before it was claimed: asked again, it is as it was. */
   readonly leftOpen: boolean
 }
 
@@ -47,7 +47,7 @@ export async function approveCall<Call>(
 /**
  * Asks for one call after the other, and claims what was allowed once all are decided: an abort, or an end of the process, on
  * the way uses up nothing. Rejects with the reason of the signal, and with `ApprovalLeftOpenError` where the host goes down
- * while a call waits.
+ * before all are claimed.
  */
 export async function approveCalls(
   approver: Approver,
@@ -61,13 +61,16 @@ export async function approveCalls(
   }
   const approvals: CallApproval[] = []
   for (const { call, decided } of decisions)
-    approvals.push(decided.allowed ? await claimCall(approver, call, decided.outcome) : decided)
+    approvals.push(
+      decided.allowed ? orLeftOpen(await claimCall(approver, call, decided.outcome), call) : decided,
+    )
   return approvals
 }
 
 /**
  * Asks for one call. Nothing but an allowance allows it: what the approver throws, or gives that is no outcome, keeps the call
- * from being made as well. Rejects with the reason of the signal alone.
+ * from being made as well. An approval that was withdrawn, as whoever asked for it before went away, is asked for anew.
+ * Rejects with the reason of the signal alone.
  */
 export async function decideCall<Call>(
   approver: Approver,
@@ -75,17 +78,22 @@ export async function decideCall<Call>(
   from: Call,
   { subject, session, agent, signal }: ApprovalOptions<Call>,
 ): Promise<CallDecision> {
-  const { toolName, input, callId } = call
+  const { toolName, input } = call
+  const callId = namedCall(call.callId)
   signal?.throwIfAborted()
   try {
-    const given = await approver.request({
+    const request = {
       toolName,
-      subject: subject?.(call) ?? { kind: 'tool', toolName, input: asWritten(input) as Json },
-      callId: namedCall(callId),
+      subject: subject?.(call) ?? { kind: 'tool' as const, toolName, input: asWritten(input) as Json },
       session: sessionOf(session, from),
       agent,
       signal,
-    })
+    }
+    let given = await approver.request({ ...request, callId })
+    for (let attempt = 2; isWithdrawnByAsker(given) && attempt <= MOST_ATTEMPTS; attempt += 1) {
+      signal?.throwIfAborted()
+      given = await approver.request({ ...request, callId: `${callId}#${attempt}` })
+    }
     const outcome = endingSchema.safeParse(given)
     if (!outcome.success) throw new TypeError('the approver gave something that is no outcome')
     const { data } = outcome
@@ -115,21 +123,39 @@ export async function claimCall(
       )
     throw new TypeError('what was allowed could not be claimed')
   } catch (error) {
-    return refused(describe(toolName, { outcome: 'unavailable', reason: inWords(error) }))
+    const leftOpen = isHostGone(error)
+    return refused(describe(toolName, { outcome: 'unavailable', reason: inWords(error) }), { leftOpen })
   }
 }
 
-/** The host went down while an approval waited, which waits still: what holds the call is told nothing. */
+/**
+ * The host went down before an approval was decided, which waits still, or before it was claimed: what holds the call is told
+ * nothing.
+ */
 export class ApprovalLeftOpenError extends Error {
   override readonly name = 'ApprovalLeftOpenError'
   readonly code = 'APPROVAL_LEFT_OPEN'
 }
 
-/** A decision that stands. Throws `ApprovalLeftOpenError` where the host went down before there was one. */
-export function orLeftOpen(decision: CallDecision, { toolName }: ToolCallToApprove): CallDecision {
-  if (!decision.allowed && decision.leftOpen)
-    throw new ApprovalLeftOpenError(`the host went down before anybody decided about ${toolName}`)
-  return decision
+/** What stands. Throws `ApprovalLeftOpenError` where the host went down before there was a decision, or a claim. */
+export function orLeftOpen<Given extends CallDecision | CallApproval>(
+  given: Given,
+  { toolName }: ToolCallToApprove,
+): Given {
+  if (!given.allowed && given.leftOpen)
+    throw new ApprovalLeftOpenError(
+      `the host went down before it was settled whether ${toolName} may be called`,
+    )
+  return given
+}
+
+/** How often one call may be asked about, where every time before nobody decided until whoever asked went away. */
+const MOST_ATTEMPTS = 100
+
+// What the inbox says where the last one who asked has left: a withdrawal by anybody else stands.
+function isWithdrawnByAsker(given: unknown): boolean {
+  const { data } = endingSchema.safeParse(given)
+  return data?.outcome === 'aborted' && data.reason === 'the asker went away'
 }
 
 function refused(text: string, { stop = false, leftOpen = false } = {}): RefusedCall {

@@ -2,7 +2,7 @@ import { jsonSchema, tool, type ModelMessage, type Tool, type ToolResultPart } f
 import type { AskUserQuestionAnswer } from '@handraise/user-questions/types'
 import { AskUserToolError, LEFT_OPEN_TEXT, askForCall, schemaOf, type AdapterOptions } from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
-import { partsOfType, withResults } from './parts.ts'
+import { callsOf, withResults, type PlacedCall } from './parts.ts'
 
 /** What the AI SDK says of a call, in each of its versions that are adapted. */
 export interface AiSdkCall {
@@ -54,21 +54,19 @@ export async function answerOpenCalls(
   { toolName = 'ask_user_question', abortSignal, ...options }: OpenCallOptions = {},
 ): Promise<ModelMessage[] | undefined> {
   const neutral = neutralTool(asker, options.onRefusedChild)
-  const ended = new Set(
-    partsOfType(messages, 'tool-result').flatMap(part => (isLeftOpenResult(part) ? [] : [part.toolCallId])),
-  )
-  const open = partsOfType(messages, 'tool-call').filter(
-    call => call.toolName === toolName && !ended.has(call.toolCallId),
+  const open = callsOf(messages, toolName).filter(
+    ({ result }) => result === undefined || isLeftOpenResult(result),
   )
   if (open.length === 0) return undefined
-  const answering = open.map(async ({ toolCallId, input }): Promise<ToolResultPart> => {
+  const answering = open.map(async (placed): Promise<[PlacedCall, ToolResultPart]> => {
+    const { toolCallId, input } = placed.call
     const call = { toolCallId, abortSignal }
     const adapted = { callId: toolCallId, signal: abortSignal, from: call }
     const { isError, content } = await askForCall(neutral, input, adapted, options)
     const output = { type: isError ? ('error-text' as const) : ('text' as const), value: content }
-    return { type: 'tool-result', toolCallId, toolName, output }
+    return [placed, { type: 'tool-result', toolCallId, toolName, output }]
   })
-  return withResults(messages, await Promise.all(answering))
+  return withResults(messages, new Map(await Promise.all(answering)))
 }
 
 function isLeftOpenResult({ output }: ToolResultPart): boolean {

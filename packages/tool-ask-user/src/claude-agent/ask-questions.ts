@@ -1,4 +1,11 @@
-import { askForCall, isLeftOpen, namedCall, type AdaptedCall, type AdapterOptions } from '../adapter.ts'
+import {
+  askForCall,
+  isLeftOpen,
+  keepsQuestions,
+  namedCall,
+  type AdaptedCall,
+  type AdapterOptions,
+} from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 import {
   answeredInput,
@@ -48,10 +55,11 @@ export function questionAsker<Call>(
     if (input !== undefined) inputs.set(call.callId, input)
     try {
       const args = input === undefined ? raw : toArguments(input)
+      const isKept = keepsQuestions(asker)
       const result = await askForCall(neutral, args, call, options)
       if (result.isError) {
         const stop = result.error.code === 'ASK_INTERRUPTED'
-        return { message: result.content, stop, leftOpen: isLeftOpen(result) }
+        return { message: result.content, stop, leftOpen: isKept && isLeftOpen(result) }
       }
       const updatedInput = input && answeredInput(input, result.value)
       if (updatedInput !== undefined) return { updatedInput }

@@ -23,7 +23,8 @@ export interface DeferOptions extends QuestionOptions<HookCall> {
  * needs an inbox, and `canUseTool` beside it, without which the CLI does not offer the tool.
  *
  * The CLI goes on with a call that was the only one of its turn, and only once. So the run waits to the end for a question
- * that has others beside it, of any tool, and for one that was deferred before; both it knows by the transcript of the session.
+ * that has others beside it, of any tool, and for one that was deferred before; both it knows by the transcript of the session,
+ * and where that does not tell within 10 seconds what the turn has, it waits to the end as well.
  */
 export function deferQuestions(asker: Asker, { patienceMs, ...options }: DeferOptions): HookCallbackMatcher {
   const answer = questionAsker(asker, options)

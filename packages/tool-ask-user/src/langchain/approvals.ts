@@ -94,7 +94,7 @@ async function claimStep(
     }))
   if (refusal !== undefined) return rejectAll(allowed.length, refusal)
   for (const [index, { call, outcome }] of allowed.entries()) {
-    const claimed = await claimCall(approver, call, outcome)
+    const claimed = orLeftOpen(await claimCall(approver, call, outcome), call)
     if (!claimed.allowed) return rejectAll(index, claimed.text)
   }
   return allowed.map(() => ({ type: 'approve' }))

@@ -1,3 +1,4 @@
+import type { RunnableConfig } from '@langchain/core/runnables'
 import { AskUserToolError } from '../adapter.ts'
 
 /**
@@ -9,4 +10,13 @@ export class GraphLeftOpenError extends AskUserToolError {
   readonly is_bubble_up = true
   /** What the graph gives in `__interrupt__`. */
   readonly interrupts = [{ value: { waitsFor: 'answer' } }] as const
+}
+
+/**
+ * Whether the run can be gone on with: LangGraph tells the tools of a graph where it is kept. Interrupted without that, it
+ * would end as if it were done.
+ */
+export function hasCheckpointer({ configurable }: RunnableConfig): boolean {
+  const checkpointer: unknown = configurable?.['__pregel_checkpointer']
+  return typeof checkpointer === 'object' && checkpointer !== null
 }

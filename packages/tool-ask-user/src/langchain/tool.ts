@@ -5,13 +5,14 @@ import {
   AskUserToolError,
   askForCall,
   isLeftOpen,
+  keepsQuestions,
   namedCall,
   schemaOf,
   sessionOf,
   type AdapterOptions,
 } from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
-import { GraphLeftOpenError } from './left-open.ts'
+import { GraphLeftOpenError, hasCheckpointer } from './left-open.ts'
 
 /** What LangChain says of a call: what it is run with. */
 export interface LangChainCall extends RunnableConfig {
@@ -30,8 +31,8 @@ interface CallByCode {
  * is the `thread_id` of the run, where `session` does not name another.
  *
  * Where the host goes down while the question waits, the run is interrupted with `{ waitsFor: 'answer' }`, and
- * `graph.invoke(null, config)` makes the call again. Code that calls the tool, such as another tool that hands its config on,
- * gets the text of the answer, or a rejection with `AskUserToolError`.
+ * `graph.invoke(null, config)` makes the call again; without a checkpointer it is a failure like any other. Code that calls the
+ * tool, such as another tool that hands its config on, gets the text of the answer, or a rejection with `AskUserToolError`.
  */
 export function askUserTool(
   asker: Asker,
@@ -44,6 +45,7 @@ export function askUserTool(
     const id = call.toolCall?.id
     const callId = id ?? (call.toolCall as CallByCode | undefined)?.askedAs
     const session = sessionOf(options.session, call, threadOf(call))
+    const isResumable = keepsQuestions(asker) && hasCheckpointer(call)
     const result = await askForCall(
       neutral,
       args,
@@ -53,7 +55,7 @@ export function askUserTool(
         session,
       },
     )
-    if (isLeftOpen(result)) throw new GraphLeftOpenError(result)
+    if (isResumable && isLeftOpen(result)) throw new GraphLeftOpenError(result)
     const { isError, content } = result
     if (id !== undefined)
       return new ToolMessage({ name, content, tool_call_id: id, status: isError ? 'error' : 'success' })

@@ -5,6 +5,7 @@ import {
   AskUserToolError,
   askForCall,
   isLeftOpen,
+  keepsQuestions,
   schemaOf,
   sessionOf,
   type AdapterOptions,
@@ -51,8 +52,10 @@ export function askUserTool(asker: Asker, { patienceMs, ...options }: MastraTool
       const ask = (signal: AbortSignal | undefined) =>
         askForCall(neutral, input, { callId: toolCallId, signal, from }, { ...options, session })
       if (patienceMs === undefined || suspend === undefined) return outputOf(await ask(abortSignal))
+      const isKept = keepsQuestions(asker)
       const result = await withPatience(patienceMs, abortSignal, ask)
-      return result === undefined || isLeftOpen(result) ? suspend({ waitsFor: 'answer' }) : outputOf(result)
+      const isWaiting = result === undefined || (isKept && isLeftOpen(result))
+      return isWaiting ? suspend({ waitsFor: 'answer' }) : outputOf(result)
     },
     toModelOutput: output => ({ type: 'text', value: JSON.stringify(output) }),
   })

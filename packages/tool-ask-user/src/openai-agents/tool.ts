@@ -1,5 +1,12 @@
 import { tool, type FunctionTool, type RunContext, type Tool } from '@openai/agents'
-import { AskUserToolError, askForCall, isLeftOpen, schemaOf, type AdapterOptions } from '../adapter.ts'
+import {
+  AskUserToolError,
+  askForCall,
+  isLeftOpen,
+  keepsQuestions,
+  schemaOf,
+  type AdapterOptions,
+} from '../adapter.ts'
 import { askUserTool as neutralTool, type Asker } from '../tool.ts'
 
 /** What the OpenAI Agents SDK says of a call. */
@@ -51,8 +58,9 @@ export function askUserTool<Context = unknown>(
     async execute(input, run?: RunContext<Context>, { toolCall, signal }: Details = {}) {
       const callId = toolCall?.callId
       const call = { callId, signal, from: { callId: callId ?? '', context: run?.context } }
+      const isKept = keepsQuestions(asker)
       const result = await askForCall(neutral, input, call, options)
-      if (isLeftOpen(result)) throw new AskUserToolError(result)
+      if (isKept && isLeftOpen(result)) throw new AskUserToolError(result)
       return result.content
     },
     errorFunction(_, error) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -327,10 +328,26 @@ describe('deferQuestions', () => {
     )
   })
 
+  const transcriptOf = (...lines: string[]): string => {
+    const directory = mkdtempSync(join(tmpdir(), 'handraise-transcripts-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const path = join(directory, 'session.jsonl')
+    writeFileSync(path, lines.join('\n'))
+    return path
+  }
+  const turn = (message: string, ids: string[], more: object = {}, stop_reason: string | null = 'tool_use') =>
+    ids
+      .map(id => ({ type: 'tool_use', id, ...more }))
+      .map(part =>
+        JSON.stringify({ type: 'assistant', message: { id: message, stop_reason, content: [part] } }),
+      )
+      .join('\n')
+
   const hook = (asker: Asker, patienceMs = 20_000, signal = new AbortController().signal) => {
     const { hooks, matcher } = deferQuestions(asker, { patienceMs })
     expect('AskUserQuestion').toMatch(new RegExp(matcher ?? ''))
-    const input = { hook_event_name: 'PreToolUse', tool_input: { questions: [QUESTION] } }
+    const transcript_path = transcriptOf(turn('m', ['ask-1']))
+    const input = { hook_event_name: 'PreToolUse', transcript_path, tool_input: { questions: [QUESTION] } }
     return hooks[0]?.(input as never, 'ask-1', { signal })
   }
 
@@ -350,17 +367,20 @@ describe('deferQuestions', () => {
   test('defers no question beside which another of its session waits, or was deferred', async () => {
     const { hooks } = deferQuestions({ ask: () => new Promise(() => {}) }, { patienceMs: 1000 })
     const ended: string[] = []
+    const transcript_path = transcriptOf(...['a1', 'a2', 'b1', 'b2'].map(id => turn(id, [id])))
     const ask = (id: string, session_id = 'one') => {
-      const input = { hook_event_name: 'PreToolUse', session_id, tool_input: { questions: [QUESTION] } }
+      const tool_input = { questions: [QUESTION] }
+      const input = { hook_event_name: 'PreToolUse', session_id, transcript_path, tool_input }
       void hooks[0]?.(input as never, id, { signal: call.signal }).then(() => ended.push(id))
     }
-    vi.useFakeTimers()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     ask('a1')
     ask('a2')
     ask('b1', 'two')
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(3))
     await vi.advanceTimersByTimeAsync(2000)
-    expect(ended).toEqual(['b1'])
+    await expect.poll(() => ended).toEqual(['b1'])
     ask('b2', 'two')
     await vi.advanceTimersByTimeAsync(2000)
     // Comes again, as its session was resumed.
@@ -370,33 +390,53 @@ describe('deferQuestions', () => {
   })
 
   test('goes by the transcript of the session, which says what else the turn has and what was deferred', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'handraise-transcripts-'))
-    onTestFinished(() => rmSync(directory, { recursive: true }))
-    const turnOf = (ids: string[], stop_reason: string | null = 'tool_use') =>
-      ids.map(id =>
-        JSON.stringify({
-          type: 'assistant',
-          message: { id: 'm', stop_reason, content: [{ type: 'tool_use', id }] },
-        }),
-      )
     const deferred = JSON.stringify({ attachment: { type: 'hook_deferred_tool', toolUseID: 'resumed' } })
     const ended: string[] = []
-    const ask = (id: string, lines: string[]) => {
-      const transcript_path = join(directory, id)
-      writeFileSync(transcript_path, lines.join('\n'))
+    const ask = (id: string, transcript_path: string) => {
       const { hooks } = deferQuestions({ ask: () => new Promise(() => {}) }, { patienceMs: 0 })
       const input = { hook_event_name: 'PreToolUse', transcript_path, tool_input: { questions: [QUESTION] } }
       void hooks[0]?.(input as never, id, { signal: call.signal }).then(() => ended.push(id))
       return transcript_path
     }
-    ask('several', ['no json', ...turnOf(['several', 'other'])])
-    ask('resumed', [...turnOf(['resumed']), deferred])
-    const unfinished = ask('unfinished', turnOf(['unfinished'], null))
-    ask('alone', turnOf(['alone']))
-    await expect.poll(() => ended).toEqual(['alone'])
-    writeFileSync(unfinished, turnOf(['unfinished']).join('\n'))
-    await expect.poll(() => ended).toEqual(['alone', 'unfinished'])
+    ask('several', transcriptOf('no json', turn('m', ['several', 'other'])))
+    ask('resumed', transcriptOf(turn('m', ['resumed']), deferred))
+    ask('again', transcriptOf(turn('m', ['again']), turn('n', ['again', 'other'])))
+    const unfinished = ask('unfinished', transcriptOf(turn('m', ['unfinished'], {}, null)))
+    ask(
+      'alone',
+      transcriptOf(turn('m', ['alone'], { input: { type: 'hook_deferred_tool', toolUseID: 'alone' } })),
+    )
+    const later = 9 * 1024 * 1024
+    ask('last', transcriptOf('x'.repeat(later), turn('m', ['last'])))
+    await expect.poll(() => ended.toSorted()).toEqual(['alone', 'last'])
+    writeFileSync(unfinished, turn('m', ['unfinished']))
+    await expect.poll(() => ended.toSorted()).toEqual(['alone', 'last', 'unfinished'])
   })
+
+  test('asks, and does not defer, where there is no transcript that could tell', async () => {
+    const pipe = `${transcriptOf()}.pipe`
+    execFileSync('mkfifo', [pipe])
+    for (const transcript_path of [pipe, join(pipe, '..'), undefined]) {
+      const { ask, answer } = answeredLater()
+      const { hooks } = deferQuestions({ ask }, { patienceMs: 0 })
+      const input = { hook_event_name: 'PreToolUse', transcript_path, tool_input: { questions: [QUESTION] } }
+      const hooked = hooks[0]?.(input as never, 'ask-1', { signal: call.signal })
+      await expect.poll(() => ask.mock.calls.length).toBe(1)
+      answer()
+      expect(await hooked).toMatchObject({ hookSpecificOutput: { permissionDecision: 'allow' } })
+    }
+  })
+
+  const answeredLater = () => {
+    let answer = () => {}
+    const ask = vi.fn(
+      () =>
+        new Promise<typeof ANSWER>(resolve => {
+          answer = () => resolve({ answers: [{ id: 'q1', selected: ['SQLite'] }] })
+        }),
+    )
+    return { ask, answer: () => answer() }
+  }
 
   test('withdraws the question of a run that is aborted before it ends, and of no other', async () => {
     const { asker, waiting, list } = await startHost()

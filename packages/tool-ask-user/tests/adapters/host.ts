@@ -42,6 +42,19 @@ export async function askDirectly(answer?: (request: ProviderRequest) => unknown
   return { ctx, asked, asker: ctx.userQuestions }
 }
 
+/** A provider without an inbox, which goes away while it is asked. */
+export async function askAndLeave() {
+  const ctx = new Context()
+  await ctx.plugin(UserQuestionService)
+  const leave = ctx.userQuestions.registerProvider({
+    ask: () => {
+      queueMicrotask(leave)
+      return new Promise(() => {})
+    },
+  })
+  return { asker: ctx.userQuestions }
+}
+
 /** Someone who ends every ask like that; nobody at all without an error. */
 export const failWith = (error: Error | undefined) =>
   error &&

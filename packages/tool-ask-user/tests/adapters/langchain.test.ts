@@ -17,6 +17,7 @@ import {
   ANSWER,
   ANSWER_TEXT,
   ASKED,
+  askAndLeave,
   askDirectly,
   databaseFile,
   FAILURES,
@@ -163,6 +164,29 @@ test.each<[Parameters<typeof askUserTool>[1], string | number, string]>([
   const agent = createAgent({ model, tools: [askUserTool(asker, options)] })
   await agent.invoke(input, { configurable: { thread_id: thread } })
   expect(asked[0]?.session).toBe(session)
+})
+
+test('a run that is kept nowhere is told that its host went down, and does not end as if it were done', async () => {
+  const { asker, waiting, leave } = await startHost()
+  const model = fakeModel().respondWithTools(asks()).respond(done)
+  const running = createAgent({ model, tools: [askUserTool(asker)] }).invoke(input)
+  await waiting()
+  await leave()
+  expect((await running).messages.at(-1)?.content).toBe('Done.')
+  expect(told(model)).toMatchObject([
+    { content: expect.stringContaining('went away before the user answered'), status: 'error' },
+  ])
+})
+
+test('a question that went away with its provider, and waits nowhere, is told as that', async () => {
+  const { asker } = await askAndLeave()
+  const model = fakeModel().respondWithTools(asks()).respond(done)
+  const agent = createAgent({ model, tools: [askUserTool(asker)], checkpointer: new MemorySaver() })
+  const { messages } = await agent.invoke(input, { configurable: { thread_id: 't1' } })
+  expect(messages.at(-1)?.content).toBe('Done.')
+  expect(told(model)).toMatchObject([
+    { content: expect.stringContaining('went away before the user answered'), status: 'error' },
+  ])
 })
 
 test('a call without an id is asked under one of its own', async () => {

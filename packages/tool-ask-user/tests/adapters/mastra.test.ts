@@ -268,6 +268,74 @@ test('a call that a sub-agent makes is asked about as itself, and runs once it i
   expect(execute).toHaveBeenCalledOnce()
 })
 
+const cleaner = (id: string, path: string, execute: (input: { path: string }) => Promise<string>) =>
+  new Agent({
+    id,
+    name: id,
+    description: 'Cleans up.',
+    instructions: 'Help.',
+    model: scripted(calls('delete_file', { path }, `of-${id}`), says(`${id} is done.`)),
+    tools: { delete_file: deleteFile(execute) },
+  })
+
+test.each(['by what it gave', 'by the list'])(
+  'two sub-agents of one step are asked about one by one, and the run goes on %s',
+  async from => {
+    const { approver, waiting, choose } = await startHost()
+    const execute = vi.fn(async ({ path }: { path: string }) => `deleted ${path}`)
+    const agents = { one: cleaner('one', '/a', execute), two: cleaner('two', '/b', execute) }
+    const both = calls('agent-one', { prompt: 'Clean up.' }, 'call-1')
+    both.content.push(...calls('agent-two', { prompt: 'Clean up.' }, 'call-2').content)
+    const model = scripted(both, says('Done.'))
+    const outer = new Agent({ id: 'a', name: 'a', instructions: 'Help.', model, agents })
+    const agent = new Mastra({ agents: { outer }, storage: new InMemoryStore(), logger: false }).getAgent(
+      'outer',
+    )
+    const given = await agent.generate('Clean up.')
+    const { runs } = await agent.listSuspendedRuns()
+    const { runId, toolCalls } = runs[0] ?? expect.fail('no run is suspended')
+    expect(toolCalls).toHaveLength(2)
+    const listed = { runId, finishReason: 'suspended', suspendPayload: toolCalls[0] }
+    const answering = answerApprovals(agent, from === 'by the list' ? listed : given, approver)
+    const first = await waiting()
+    await choose('allow_once')
+    await expect.poll(async () => (await waiting()).id).not.toBe(first.id)
+    await choose('allow_once')
+    expect(await answering).toMatchObject({ text: 'Done.' })
+    expect(execute.mock.calls.map(([{ path }]) => path).toSorted()).toEqual(['/a', '/b'])
+  },
+)
+
+test('an approval of a sub-agent that waits is found again, and what waits for an answer is left alone', async () => {
+  const { approver, choose, asker, waiting, list } = await startHost()
+  const execute = vi.fn(async ({ path }: { path: string }) => `deleted ${path}`)
+  const model = scripted(calls('agent-one', { prompt: 'Clean up.' }), says('Done.'))
+  const agents = { one: cleaner('one', '/a', execute) }
+  const outer = new Agent({ id: 'a', name: 'a', instructions: 'Help.', model, agents })
+  const agent = new Mastra({ agents: { outer }, storage: new InMemoryStore(), logger: false }).getAgent(
+    'outer',
+  )
+  await agent.generate('Clean up.')
+  const { runs } = await agent.listSuspendedRuns()
+  const { runId, toolCalls } = runs[0] ?? expect.fail('no run is suspended')
+  const answering = answerApprovals(
+    agent,
+    { runId, finishReason: 'suspended', suspendPayload: toolCalls[0] },
+    approver,
+  )
+  await choose('allow_once')
+  expect(await answering).toMatchObject({ text: 'Done.' })
+  expect(execute).toHaveBeenCalledOnce()
+
+  const asking = agentOf(scripted(asks()), { ask_user_question: askUserTool(asker, { patienceMs: 0 }) })
+  await asking.generate('Go.')
+  await waiting()
+  const listed = (await asking.listSuspendedRuns()).runs[0] ?? expect.fail('no run is suspended')
+  const output = { runId: listed.runId, finishReason: 'suspended', suspendPayload: listed.toolCalls[0] }
+  expect(await answerApprovals(asking, output, approver)).toBe(output)
+  expect(await list('pending')).toHaveLength(1)
+})
+
 test('a streamed run is answered by its full output, and the stream itself is refused', async () => {
   const { approver, choose, list } = await startHost()
   const execute = vi.fn(async () => 'deleted')

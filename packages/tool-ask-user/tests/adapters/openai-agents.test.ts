@@ -17,6 +17,7 @@ import {
   ANSWER,
   ANSWER_TEXT,
   ASKED,
+  askAndLeave,
   askDirectly,
   databaseFile,
   FAILURES,
@@ -138,6 +139,14 @@ test.each(FAILURES)('%s reaches the model as text, and the run goes on', async (
   )
   expect(finalOutput).toBe('Then I decide.')
   expect(told(model, 1)).toEqual([text(value)])
+})
+
+test('a question that went away with its provider, and waits nowhere, is told as that', async () => {
+  const { asker } = await askAndLeave()
+  const model = scripted(asks(), says('Then I decide.'))
+  const { finalOutput } = await run(new Agent({ name: 'a', model, tools: [askUserTool(asker)] }), 'Go.')
+  expect(finalOutput).toBe('Then I decide.')
+  expect(told(model, 1)).toEqual([text(expect.stringContaining('went away before the user answered'))])
 })
 
 test('a run whose process ended gets the answer that was given meanwhile', async () => {
