@@ -23,9 +23,14 @@ const program = new Command('handraise')
 const NOTIFY =
   'a shell command to run for each question, with a notice of it as one line of JSON on its input'
 const NOTIFY_TEXT = 'that notice holds the questions and their options, too'
+const LOG = [
+  '--log <file>',
+  'add a line of JSON to this file (or - for standard error) for all that is asked and settled',
+] as const
+const LOG_TEXT = ['--log-text', 'those lines hold what was asked and typed, too'] as const
 const DB = [
-  '--db <file>',
-  'the database: a file, or postgres://…; default: handraise/inbox.db where this system keeps data',
+  '--db <place>',
+  'the database: a file, or the address of a PostgreSQL database, postgres://…, which any number of hosts share; default: the file handraise/inbox.db where this system keeps data',
 ] as const
 const MEMORY = ['--memory', 'keep nothing on disk'] as const
 const answerIn = (): Option =>
@@ -58,16 +63,21 @@ program
   .option('--plain', 'numbered lines instead of a redrawn prompt')
   .option('--timeout <seconds>', 'how long to wait for an answer', readSeconds)
   .option('--json', 'print how it ended, whatever that was, instead of the bare answer')
-  .option('--inbox <url>', 'ask through a served inbox, where people answer on any surface')
+  .option(
+    '--inbox <url>',
+    'ask through a served inbox, where people answer on any surface; default: HANDRAISE_INBOX, unless --web or an option of an ask in this terminal is given',
+  )
   .option('--token-file <file>', 'the token of the inbox; default: HANDRAISE_TOKEN')
   .option('--session <id>', 'the session the question belongs to')
   .option('--key <key>', 'names it within the session: asking again finds it, and its answer')
-  .option('--detach', 'with --inbox: print the id and return')
+  .option('--detach', 'with an inbox: print the id and return')
   .option('--web', 'ask on a page in the browser that is there for this one request')
   .option('--no-open', 'with --web: print the address of the page, and open no browser')
   .option('--notify <command>', NOTIFY)
   .option('--notify-text', NOTIFY_TEXT)
   .option('--no-bell', 'no bell when the question is shown in this terminal')
+  .option(...LOG)
+  .option(...LOG_TEXT)
   .addHelpText(
     'after',
     `
@@ -113,6 +123,8 @@ program
   .option('--notify <command>', NOTIFY)
   .option('--notify-text', NOTIFY_TEXT)
   .option('--no-bell', 'no bell in this terminal when a question comes')
+  .option(...LOG)
+  .option(...LOG_TEXT)
   .option(...AGENT)
   .addOption(answerIn())
   .option(...CALL_LIMIT)
@@ -128,6 +140,8 @@ program
   .option(...DB)
   .option(...MEMORY)
   .option(...AGENT)
+  .option(...LOG)
+  .option(...LOG_TEXT)
   .addHelpText(
     'after',
     `
@@ -149,6 +163,8 @@ program
   .option(...CALL_LIMIT)
   .option('--principal <name>', 'names who asks; what one has asked no other finds; default: local', readName)
   .option('--no-open', 'open no browser when something is to be answered on the page')
+  .option(...LOG)
+  .option(...LOG_TEXT)
   .addHelpText(
     'after',
     `

@@ -6,6 +6,11 @@ const EXIT_OF_CODE = {
   /** The inbox cannot be reached. */
   ASK_UNAVAILABLE: EXIT.unavailable,
   ALREADY_SETTLED: EXIT.alreadySettled,
+  /** Of the database behind an inbox. Nothing was done. */
+  DATABASE_UNREACHABLE: EXIT.unavailable,
+  DATABASE_REFUSED: EXIT.unavailable,
+  /** It is not known whether it was done. */
+  WRITE_UNKNOWN: EXIT.internal,
   SIGNALLED: EXIT.signalled,
   INTERNAL: EXIT.internal,
   /** What a host was to be set up with is not there, or cannot be used. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { MemoryStore, type InboxStore } from '@handraise/inbox'
+import { MemoryStore, StoreError, type InboxStore } from '@handraise/inbox'
 import { CommandError } from './command-error.ts'
 
 /**
@@ -25,7 +25,8 @@ export function shownDatabase(db: string | undefined, file: string): string {
   return `${protocol}//${host}${pathname}`
 }
 
-function isAddress(db: string | undefined): db is string {
+/** Whether `--db` names a database server, which other machines may use as well. */
+export function isAddress(db: string | undefined): db is string {
   return db !== undefined && /^postgres(?:ql)?:\/\//u.test(db)
 }
 
@@ -52,12 +53,16 @@ export function chosenFile({ db, memory }: DatabaseChoice): string | undefined {
   throw new CommandError('BAD_USAGE', '--memory goes without --db')
 }
 
-/** Opens what was chosen for a host that another program starts. Rejects with `BAD_CONFIG` when it cannot be used. */
+/**
+ * Opens what was chosen for a host that another program starts. Rejects with `BAD_CONFIG` when it cannot be used, and with the code of the
+ * store where it is the database that is away or refuses it.
+ */
 export async function openHostStore(file: string | undefined, db?: string): Promise<InboxStore> {
   if (file === undefined) return new MemoryStore()
   try {
     return await openDatabase(file, db)
   } catch (cause) {
+    if (cause instanceof CommandError && StoreError.isInstance(cause.cause)) throw cause
     throw new CommandError('BAD_CONFIG', (cause as Error).message, { cause })
   }
 }
@@ -91,6 +96,12 @@ async function openAddress(url: string): Promise<InboxStore> {
     const { openPostgresStore } = await import('@handraise/inbox-postgres')
     return await openPostgresStore({ url })
   } catch (error) {
-    throw new CommandError('INTERNAL', (error as Error).message, { cause: error })
+    throw ofStore(error) ?? new CommandError('INTERNAL', (error as Error).message, { cause: error })
   }
+}
+
+/** What became of a call on the database, in the store's own words: of whoever runs this command it is no secret. */
+export function ofStore(error: unknown): CommandError | undefined {
+  if (!StoreError.isInstance(error)) return undefined
+  return new CommandError(error.code, error.message, { cause: error })
 }

@@ -13,7 +13,7 @@ export async function connectInbox(
   { inbox, tokenFile }: InboxChoice,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<InboxClient> {
-  const url = inbox ?? env['HANDRAISE_INBOX']
+  const url = inbox ?? inboxOfEnvironment(env)
   if (url === undefined || url === '') {
     throw new CommandError('BAD_USAGE', 'name the inbox with --inbox URL, or in HANDRAISE_INBOX')
   }
@@ -22,6 +22,12 @@ export async function connectInbox(
   }
   const { InboxClient } = await import('@handraise/provider-web')
   return new InboxClient({ url, token: await readToken(tokenFile, env), surface: 'command' })
+}
+
+/** What `HANDRAISE_INBOX` says; nothing where it is empty. */
+export function inboxOfEnvironment(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const url = env['HANDRAISE_INBOX']
+  return url === '' ? undefined : url
 }
 
 async function readToken(file: string | undefined, env: NodeJS.ProcessEnv): Promise<string> {

@@ -12,6 +12,8 @@ export interface McpChoice {
 export interface McpPlace {
   /** The file of the inbox; none for one in memory. */
   readonly file: string | undefined
+  /** Whether other machines may share the inbox, which then need the key of its pauses as well. */
+  readonly shared: boolean
   /** Where people answer what is in the inbox, without the token; and where that was for the same request before. */
   readonly page: (before: string | undefined) => Promise<string | undefined> | string | undefined
   readonly principal?: string | undefined
@@ -27,7 +29,7 @@ export interface McpHost {
 export async function mountMcp(
   ctx: Context,
   { answerIn, callLimit }: McpChoice,
-  { file, page, principal }: McpPlace,
+  { file, shared, page, principal }: McpPlace,
 ): Promise<McpHost> {
   try {
     const fiber = await ctx.plugin(McpService, {
@@ -36,6 +38,7 @@ export async function mountMcp(
       principal,
       ...(callLimit === undefined ? {} : { callLimitMs: callLimit * 1_000 }),
       ...(file === undefined ? {} : { keyFile: `${file}.mcp-key` }),
+      keyInStore: shared,
     })
     return { service: ctx.mcp, dispose: () => fiber.dispose() }
   } catch (cause) {

@@ -213,6 +213,19 @@ describe('a served inbox', () => {
   })
 })
 
+test('an ask goes where the environment says, unless it says that it is asked here', async () => {
+  const server = await serve('--db', db)
+  const there = at(server)
+  const { stdout: id } = await there(['ask', '-', '--key', 'k', '--detach'], REQUEST)
+  const asking = there(['ask', '-', '--key', 'k'], REQUEST)
+  expect(await there(['answer', id.trim(), '--text', 'SQLite'])).toMatchObject({ exitCode: 0 })
+  expect((await asking).stdout).toBe('{"answers":[{"id":"db","selected":["SQLite"]}]}\n')
+  const here = await there(['ask', '-', '--key', 'k', '--policy', 'first'], REQUEST)
+  expect(here.stdout).toBe('{"answers":[{"id":"db","selected":["Postgres"]}]}\n')
+  const nowhere = await run(['ask', '-', '--detach'], REQUEST, { HANDRAISE_INBOX: '' })
+  expect([nowhere.exitCode, JSON.parse(nowhere.stderr)]).toMatchObject([2, { code: 'BAD_USAGE' }])
+})
+
 test('an ask through an inbox is answered by its surfaces, and takes no policy of its own', async () => {
   const { exitCode, stderr } = await run(
     ['ask', '-', '--inbox', 'http://127.0.0.1:9/', '--policy', 'first'],

@@ -1,4 +1,4 @@
-import { failureOf, PostgresStoreError, type Failure } from './error.ts'
+import { failureOf, PostgresStoreError } from './error.ts'
 
 const FIRST_DELAY_MS = 25
 const LONGEST_DELAY_MS = 1_000
@@ -8,37 +8,36 @@ export function delayBefore(count: number): number {
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** count) * (0.5 + Math.random() / 2)
 }
 
+export interface Persistence {
+  /** The instant of `performance.now()` by which it has come to something. */
+  readonly end: number
+  /** When it aborts, nothing is attempted again. */
+  readonly ended: AbortSignal
+}
+
 /**
- * Calls `attempt` until it does, is refused, or the instant `end` of `performance.now()` has come; at least once. It is
- * given `end`, by which it must itself have come to something. A write must bear being attempted again after it was carried out.
+ * Calls `attempt` until it does, is refused, or the time is over; at least once. It is given `end`, by which it must itself
+ * have come to something, and changes nothing that it would not bear to change again.
  */
 export async function persist<T>(
   attempt: (end: number) => Promise<T>,
-  end: number,
-  ended: AbortSignal,
-  kind: 'reads' | 'writes' = 'writes',
+  { end, ended }: Persistence,
 ): Promise<T> {
-  let lost = false
   for (let count = 0; ; count += 1) {
     try {
       return await attempt(end)
     } catch (error) {
       const failure = failureOf(error)
       if (failure === undefined) throw error
-      // A read that was lost changed nothing.
-      lost ||= failure === 'unknown' && kind === 'writes'
       const waitMs = delayBefore(count)
       if (failure === 'refused' || ended.aborted || performance.now() + waitMs > end)
-        throw new PostgresStoreError(codeOf(failure, lost), error)
+        throw new PostgresStoreError(
+          failure === 'refused' ? 'DATABASE_REFUSED' : 'DATABASE_UNREACHABLE',
+          error,
+        )
       await pause(waitMs, [ended])
     }
   }
-}
-
-function codeOf(failure: Failure, lost: boolean): PostgresStoreError['code'] {
-  // An attempt that was refused says nothing of one before it whose answer was lost.
-  if (lost) return 'WRITE_UNKNOWN'
-  return failure === 'refused' ? 'DATABASE_REFUSED' : 'DATABASE_UNREACHABLE'
 }
 
 /** Resolves after `ms`, or when one of the signals aborts. By itself it keeps no process running if it is `idle`. */

@@ -15,6 +15,8 @@ export interface Command {
   readonly payload?: string
   readonly settlement?: string
   readonly records?: readonly EncodedRecord[]
+  /** How far its deadline, its settlement or what it prunes before is from when it is sent, in milliseconds. */
+  readonly from_now?: number
   readonly [member: string]: unknown
 }
 
@@ -41,7 +43,9 @@ export function openCommand({ request, digest, owner, records }: OpenCommand, cl
     // Who waits for a request with a key may be any process.
     ...(owner === undefined || key !== undefined ? {} : { owner: encodeName('owner', owner) }),
     opened_at: encodeInstant(request.openedAt),
-    ...(deadlineAt === undefined ? {} : { deadline_at: clock.toDatabase(encodeInstant(deadlineAt)) }),
+    ...(deadlineAt === undefined
+      ? {}
+      : { deadline_at: clock.toDatabase(encodeInstant(deadlineAt)), from_now: clock.fromNow(deadlineAt) }),
     digest: encodeText(digest),
     payload: encodeJson(request.payload),
     ...encodeRecords(records),
@@ -58,6 +62,7 @@ export function settleCommand(
     settlement: encodeJson(settlement),
     // By which it is pruned; the settlement tells it as the host says.
     settled_at: clock.toDatabase(encodeInstant(settlement.settledAt)),
+    from_now: clock.fromNow(settlement.settledAt),
     command_id: encodeText(settlement.commandId),
     digest: encodeText(digest),
     ...(ifDueAt === undefined ? {} : { due_at: clock.toDatabase(encodeInstant(ifDueAt)) }),

@@ -14,6 +14,8 @@ export interface ConnectOptions {
   readonly schema: string
   readonly connectTimeoutMs: number
   readonly queryTimeoutMs: number
+  /** How long the server lets a statement run until `share` says something else, in milliseconds. Default: `queryTimeoutMs`. */
+  readonly statementMs?: number
 }
 
 /** How long a connection may be idle before the system asks whether the other end is there, in milliseconds. */
@@ -28,7 +30,8 @@ const END_WITHIN_MS = 1_000
  * empty is used when it is not.
  */
 const SET_UP = `SELECT pg_backend_pid() AS pid,
-  set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
+  set_config('search_path', $1, false), set_config('statement_timeout', $3, false),
+  set_config('lock_timeout', '0', false),
   set_config('idle_in_transaction_session_timeout', $2, false),
   set_config('default_transaction_isolation', 'read committed', false),
   set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false),
@@ -37,18 +40,31 @@ const SET_UP = `SELECT pg_backend_pid() AS pid,
   set_config('extra_float_digits', '1', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`
 
-interface RunLimits {
+export interface RunLimits {
   /** How long the statement may run, in milliseconds. At most, and by default, a little longer than the server lets it. */
   readonly timeoutMs?: number
   /** The instant of `performance.now()` by which it has come to something. Default: none. */
   readonly end?: number
+  /**
+   * Up to which share of its usual time the server lets the statement run, a power of two; less where `end` is near, so that it is
+   * the server that ends it. Default: whatever was set last.
+   */
+  readonly share?: number
 }
+
+const LIMIT: Statement = { name: 'limit', text: "SELECT set_config('statement_timeout', $1, false)" }
+/** Below that an attempt is not worth it, in milliseconds. */
+const SHORTEST_STATEMENT_MS = 20
 
 interface Live {
   readonly client: PgClient
   readonly socket: Socket
   /** Of the server's process at the other end. */
   readonly pid: number
+  /** Whether the socket counts what is sent: not where TLS goes around it. */
+  readonly counts: boolean
+  /** How long the server lets a statement run, in milliseconds. */
+  statementMs: number
 }
 
 /**
@@ -126,10 +142,17 @@ export class Connection {
     live.socket.destroy()
   }
 
+  /** Ends it at once, and with it what runs or waits its turn. */
+  abandon(): void {
+    this.closed = true
+    this.making?.socket.destroy()
+    this.live?.socket.destroy()
+  }
+
   private async runNow(
     statement: Statement | string,
     values: unknown[],
-    { timeoutMs = Infinity, end = Infinity }: RunLimits,
+    { timeoutMs = Infinity, end = Infinity, share }: RunLimits,
   ): Promise<readonly unknown[]> {
     if (performance.now() >= end) throw new NotConnected('its time was over before its turn came')
     const live = this.live ?? (await this.connect(end))
@@ -139,6 +162,8 @@ export class Connection {
     if (leftMs <= 0) throw new NotConnected('its time was over when the connection was made')
     const query = typeof statement === 'string' ? { text: statement, values } : { ...statement, values }
     live.socket.ref()
+    if (share !== undefined) await this.limit(live, share, leftMs)
+    const { bytesWritten: sentBefore } = live.socket
     try {
       const { rows } = await within(live.client.query(query), Math.min(timeoutMs, leftMs, longestMs))
       return rows
@@ -147,11 +172,31 @@ export class Connection {
       // Of a server that became a standby: its successor is found by connecting again.
       if (state === READ_ONLY) this.drop(live)
       if (state !== undefined) throw error
+      const begun = !live.counts || live.socket.bytesWritten > sentBefore
+      // The server carries out nothing of a statement that it has not got to the end of.
+      const sent = begun && !(live.counts && live.socket.writableLength > 0)
       this.drop(live)
+      if (!sent) throw new NotConnected(`${messageOf(error)}; it was not sent`)
       throw new ConnectionLost(messageOf(error), { cause: error })
     } finally {
       // Between statements a connection alone keeps no process running.
       live.socket.unref()
+    }
+  }
+
+  /** Where it is another limit than before, which is seldom. */
+  private async limit(live: Live, share: number, leftMs: number): Promise<void> {
+    const { queryTimeoutMs } = this.options
+    const statementMs = statementTime(queryTimeoutMs, share, leftMs)
+    if (statementMs === live.statementMs) return
+    try {
+      const setting = live.client.query({ ...LIMIT, values: [String(statementMs)] })
+      await within(setting, Math.min(leftMs, queryTimeoutMs))
+      live.statementMs = statementMs
+    } catch (error) {
+      live.socket.unref()
+      this.drop(live)
+      throw new NotConnected(messageOf(error), { cause: error })
     }
   }
 
@@ -173,8 +218,16 @@ export class Connection {
   }
 
   private async make(socket: Socket): Promise<Live> {
-    const { Client, url, schema, connectTimeoutMs, queryTimeoutMs } = this.options
+    const {
+      Client,
+      url,
+      schema,
+      connectTimeoutMs,
+      queryTimeoutMs,
+      statementMs = queryTimeoutMs,
+    } = this.options
     let client: PgClient | undefined
+    let before = 0
     try {
       client = new Client({
         connectionString: url,
@@ -189,16 +242,18 @@ export class Connection {
       const rows = await within(
         (async () => {
           await connected.connect()
+          before = socket.bytesWritten
           // On the server as well, so that what nobody waits for any more does not go on.
           const { rows: settings } = await connected.query({
             text: SET_UP,
-            values: [`"${schema}"`, String(queryTimeoutMs)],
+            values: [`"${schema}"`, String(queryTimeoutMs), String(statementMs)],
           })
           return settings
         })(),
         connectTimeoutMs,
       )
-      const live = { client, socket, pid: (rows[0] as { pid: number }).pid }
+      const { pid } = rows[0] as { pid: number }
+      const live = { client, socket, pid, counts: socket.bytesWritten > before, statementMs }
       this.live = live
       // Whoever wanted it may have given up.
       socket.unref()
@@ -222,21 +277,29 @@ export class Connection {
   }
 }
 
+/** In steps, so that it seldom is another than before. */
+export function statementTime(queryTimeoutMs: number, share: number, leftMs: number): number {
+  const mostMs = Math.max(leftMs - SERVER_FIRST_MS, leftMs / 2)
+  let statementMs = queryTimeoutMs * share
+  while (statementMs > mostMs && statementMs > SHORTEST_STATEMENT_MS) statementMs /= 2
+  return Math.ceil(statementMs)
+}
+
 function nothing(): void {}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TookTooLong(`no answer within ${Math.round(ms)} ms`)), ms)
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TookTooLong(`no answer within ${Math.round(ms)} ms`)), ms)
+    const ending =
+      <A>(settle: (value: A) => void) =>
+      (value: A): void => {
+        clearTimeout(timer)
+        settle(value)
+      }
+    promise.then(ending(resolve), ending(reject))
   })
-  promise.catch(() => {})
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

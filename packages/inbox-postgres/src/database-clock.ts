@@ -4,6 +4,21 @@
  */
 const TOLERANCE_MS = 500
 
+/**
+ * In SQL: the instant up to which the database lets a deadline be met, whatever a host takes the time for, whose clock may
+ * have been moved a moment ago. A host that is within the tolerance is never kept from what it takes for due.
+ */
+export const SOON = `(extract(epoch FROM clock_timestamp()) * 1000)::float8 + ${2 * TOLERANCE_MS}`
+
+/**
+ * In SQL: the instant that a host has translated and that is `from_now` milliseconds from when the statement came. Where the two
+ * are further apart than the measurement can be, the host's clock was moved after it was measured, and only the second holds.
+ */
+export const INSTANT_FUNCTION = `
+CREATE FUNCTION instant_of(p_translated float8, p_from_now float8) RETURNS float8 LANGUAGE sql STABLE
+  RETURN CASE WHEN abs(extract(epoch FROM statement_timestamp())::float8 * 1000 + p_from_now - p_translated) <= ${2 * TOLERANCE_MS} THEN p_translated
+    ELSE round(extract(epoch FROM statement_timestamp())::float8 * 1000 + p_from_now) END;`
+
 /** Translates instants between the clock of this host and that of the database, which is the same for all hosts. */
 export class DatabaseClock {
   /** How far the database is ahead, in milliseconds. */
@@ -28,6 +43,11 @@ export class DatabaseClock {
   /** The database's time, in milliseconds since the Unix epoch. */
   read(): number {
     return this.toDatabase(this.now())
+  }
+
+  /** How far it is from now to an instant of this host, in milliseconds: the same on every clock. */
+  fromNow(instant: number): number {
+    return instant - this.now()
   }
 
   toDatabase(instant: number): number {

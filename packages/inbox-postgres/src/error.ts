@@ -1,5 +1,8 @@
+import { FAILED_COMMAND } from './functions.ts'
+import { StoreError, type StoreErrorCode } from '@handraise/inbox'
+
 /** What each code says of a call. */
-const MESSAGE = {
+const MESSAGE: { readonly [C in StoreErrorCode]: string } = {
   /** Nothing of the call was done: the database could not be reached, or took too long, as often as it was tried. */
   DATABASE_UNREACHABLE: 'the database could not be reached; nothing was done, so it may be tried again',
   /** The connection was lost while the call was under way, and what became of it could not be found out. */
@@ -7,25 +10,26 @@ const MESSAGE = {
     'the database was lost while it wrote, and could not be asked again; the call may have been carried out or not, so ask for the request before you repeat it',
   /** The database refused the call, and nothing of it was done. */
   DATABASE_REFUSED: 'the database refused it; nothing was done',
-} as const
+}
 
-export type PostgresStoreErrorCode = keyof typeof MESSAGE
+export type PostgresStoreErrorCode = StoreErrorCode
 
 const BRAND = Symbol.for('handraise.PostgresStoreError')
 
 /** What the database did to a call. `cause` is what `pg` said. */
-export class PostgresStoreError extends Error {
+export class PostgresStoreError extends StoreError {
   override readonly name = 'PostgresStoreError'
-  readonly code: PostgresStoreErrorCode
 
   constructor(code: PostgresStoreErrorCode, cause: unknown) {
-    super(`${MESSAGE[code]}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.code = code
+    super(code, {
+      message: `${MESSAGE[code]}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    })
     Object.defineProperty(this, BRAND, { value: true })
   }
 
   /** True of an error of this class, whichever copy of the package made it. */
-  static isInstance(value: unknown): value is PostgresStoreError {
+  static override isInstance(value: unknown): value is PostgresStoreError {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 }
@@ -39,7 +43,7 @@ export type Failure =
   /** It was taken back, and would be again. */
   | 'refused'
 
-/** A connection that could not be made. */
+/** A connection that could not be made, or that was lost before anything was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected'
 }
@@ -62,6 +66,29 @@ export const READ_ONLY = '25006'
 const PASSING = /^(?:57014|55P03|40001|40P01|53[0-9A-Z]{3}|25006)$/u
 // The server ended the connection, perhaps after the commit.
 const ENDED = /^(?:57P0\d|08[0-9A-Z]{3})$/u
+
+/**
+ * Whether the server itself took a statement back that it may carry out another time. With several commands in it, one of them
+ * may be what it stumbles over each time.
+ */
+export function isTakenBack(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state !== undefined && state !== READ_ONLY && PASSING.test(state)
+}
+
+/** Whether it is for the time it took, or for what somebody else had locked, that the server took a statement back. */
+export function isOutOfTime(error: unknown): boolean {
+  return /^(?:57014|55P03)$/u.test(sqlStateOf(error) ?? '')
+}
+
+const FAILED = new RegExp(`^${FAILED_COMMAND}(\\d+)$`, 'u')
+
+/** Which command of a batch the server said this of, counted from one; 0 where it is none, or not known. */
+export function failedCommandOf(error: unknown): number {
+  if (sqlStateOf(error) === undefined) return 0
+  const { detail } = error as { readonly detail?: unknown }
+  return Number(FAILED.exec(String(detail))?.[1] ?? 0)
+}
 
 /** Undefined for what is no failure of the database. */
 export function failureOf(error: unknown): Failure | undefined {

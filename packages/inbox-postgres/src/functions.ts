@@ -1,4 +1,14 @@
+import { SOON } from './database-clock.ts'
 import { REQUEST_COLUMNS } from './rows.ts'
+
+/**
+ * How long a command may wait for what somebody else has locked: the log is locked meanwhile, and no host writes. Hosts have
+ * nothing locked from each other but the log, so it is a stranger's lock, and there is no telling how long that is held.
+ */
+export const SHORT_LOCK_TIMEOUT = "set_config('lock_timeout', '250', true)"
+
+/** With the number of the command, counted from one: the detail of an error that one command of a batch ran into. */
+export const FAILED_COMMAND = 'command '
 
 /**
  * Carries out the commands of one host, in their order, each all or nothing by itself, in one round trip and one commit.
@@ -31,8 +41,10 @@ DECLARE
   place bigint;
   at bigint;
   again boolean := false;
+  n integer := 0;
 BEGIN
   PERFORM pg_advisory_xact_lock(log_lock());
+  PERFORM ${SHORT_LOCK_TIMEOUT};
   IF p_kept THEN
     SELECT b.batch, b.statuses, b.details, b.places INTO last
       FROM batches b WHERE b.writer = p_writer;
@@ -46,96 +58,101 @@ BEGIN
     details := last.details;
     places := last.places;
   ELSE
-    FOR command IN SELECT * FROM jsonb_to_recordset(p_commands) AS c(
-      op text, token uuid, id text, kind text, session text, key text, agent text, owner text, opened_at float8, deadline_at float8,
-      digest text, payload text, settlement text, command_id text, settled_at float8, due_at float8, records jsonb,
-      before float8, most integer
-    ) LOOP
-      result := NULL;
-      number := NULL;
-      place := NULL;
-      CASE command.op
-      WHEN 'open' THEN
-        IF command.key IS NOT NULL THEN
-          SELECT r.position, CASE WHEN r.opened_by = command.token THEN 'opened'
-            WHEN r.digest = command.digest THEN 'joined' ELSE 'keyConflict' END
-            INTO place, result FROM requests r WHERE r.session = command.session AND r.key = command.key;
-        END IF;
-        IF result IS NULL THEN
-          SELECT CASE WHEN r.opened_by = command.token THEN 'opened' ELSE 'idTaken' END
-            INTO result FROM requests r WHERE r.id = command.id;
-        END IF;
-        IF result IS NULL THEN
-          IF command.records IS NOT NULL THEN number := first_conflict(command.records); END IF;
-          IF number IS NOT NULL THEN
-            result := 'recordConflict';
-          ELSE
-            at := nextval('positions');
-            INSERT INTO requests
-              (position, id, kind, session, key, agent, owner, opened_at, deadline_at, digest, payload, opened_by,
-                pending_position)
-              VALUES (at, command.id, command.kind, command.session, command.key, command.agent, command.owner,
-                command.opened_at, command.deadline_at, command.digest, command.payload, command.token, at);
-            INSERT INTO log (position, change, request) VALUES (at, 'opened', at);
-            IF command.records IS NOT NULL THEN PERFORM write_records(command.records); END IF;
-            result := 'opened';
+    BEGIN
+      FOR command IN SELECT * FROM jsonb_to_recordset(p_commands) AS c(
+        op text, token uuid, id text, kind text, session text, key text, agent text, owner text, opened_at float8, deadline_at float8,
+        digest text, payload text, settlement text, command_id text, settled_at float8, due_at float8, records jsonb,
+        before float8, from_now float8, most integer
+      ) LOOP
+        n := n + 1;
+        result := NULL;
+        number := NULL;
+        place := NULL;
+        CASE command.op
+        WHEN 'open' THEN
+          IF command.key IS NOT NULL THEN
+            SELECT r.position, CASE WHEN r.opened_by = command.token THEN 'opened'
+              WHEN r.digest = command.digest THEN 'joined' ELSE 'keyConflict' END
+              INTO place, result FROM requests r WHERE r.session = command.session AND r.key = command.key;
           END IF;
-        END IF;
-      WHEN 'settle' THEN
-        SELECT r.position, r.settled_position, r.deadline_at, r.command_id, r.command_digest, r.settled_by INTO known
-          FROM requests r WHERE r.id = command.id;
-        place := known.position;
-        IF place IS NULL THEN
-          result := 'unknown';
-        ELSIF known.settled_position IS NOT NULL THEN
-          result := CASE WHEN known.settled_by = command.token THEN 'settled'
-            WHEN known.command_id <> command.command_id THEN 'alreadySettled'
-            WHEN known.command_digest = command.digest THEN 'repeated' ELSE 'commandConflict' END;
-        ELSIF command.due_at IS NOT NULL AND coalesce(known.deadline_at > command.due_at, true) THEN
-          result := 'notDue';
-        ELSE
-          IF command.records IS NOT NULL THEN number := first_conflict(command.records); END IF;
-          IF number IS NOT NULL THEN
-            place := NULL;
-            result := 'recordConflict';
-          ELSE
-            at := nextval('positions');
-            UPDATE requests r SET settled_position = at, settled_at = command.settled_at,
-              command_id = command.command_id, command_digest = command.digest, settlement = command.settlement,
-              settled_by = command.token, pending_position = NULL
-              WHERE r.position = place;
-            INSERT INTO log (position, change, request) VALUES (at, 'settled', place);
-            IF command.records IS NOT NULL THEN PERFORM write_records(command.records); END IF;
-            result := 'settled';
+          IF result IS NULL THEN
+            SELECT CASE WHEN r.opened_by = command.token THEN 'opened' ELSE 'idTaken' END
+              INTO result FROM requests r WHERE r.id = command.id;
           END IF;
-        END IF;
-      WHEN 'engage' THEN
-        UPDATE requests r SET deadline_at = NULL
-          WHERE r.id = command.id AND r.deadline_at IS NOT NULL AND coalesce(r.settled_position, 0) = 0
-          RETURNING r.position INTO at;
-        result := 'none';
-        IF at IS NOT NULL THEN
-          INSERT INTO log (position, change, request) VALUES (nextval('positions'), 'engaged', at);
-          result := 'engaged';
-        END IF;
-      WHEN 'write' THEN
-        number := first_conflict(command.records);
-        result := 'recordConflict';
-        IF number IS NULL THEN
-          PERFORM write_records(command.records);
-          result := 'written';
-        END IF;
-      WHEN 'prune' THEN
-        number := prune_requests(command.before, command.most);
-        result := 'pruned';
-      WHEN 'pruneLog' THEN
-        number := prune_log(command.most);
-        result := 'pruned';
-      END CASE;
-      statuses := statuses || result;
-      details := details || number;
-      places := places || place;
-    END LOOP;
+          IF result IS NULL THEN
+            IF command.records IS NOT NULL THEN number := first_conflict(command.records); END IF;
+            IF number IS NOT NULL THEN
+              result := 'recordConflict';
+            ELSE
+              at := nextval('positions');
+              INSERT INTO requests
+                (position, id, kind, session, key, agent, owner, opened_at, deadline_at, digest, payload, opened_by,
+                  pending_position)
+                VALUES (at, command.id, command.kind, command.session, command.key, command.agent, command.owner,
+                  command.opened_at, instant_of(command.deadline_at, command.from_now), command.digest, command.payload, command.token, at);
+              INSERT INTO log (position, change, request) VALUES (at, 'opened', at);
+              IF command.records IS NOT NULL THEN PERFORM write_records(command.records); END IF;
+              result := 'opened';
+            END IF;
+          END IF;
+        WHEN 'settle' THEN
+          SELECT r.position, r.settled_position, r.deadline_at, r.command_id, r.command_digest, r.settled_by INTO known
+            FROM requests r WHERE r.id = command.id;
+          place := known.position;
+          IF place IS NULL THEN
+            result := 'unknown';
+          ELSIF known.settled_position IS NOT NULL THEN
+            result := CASE WHEN known.settled_by = command.token THEN 'settled'
+              WHEN known.command_id <> command.command_id THEN 'alreadySettled'
+              WHEN known.command_digest = command.digest THEN 'repeated' ELSE 'commandConflict' END;
+          ELSIF command.due_at IS NOT NULL AND coalesce(known.deadline_at > least(command.due_at, ${SOON}), true) THEN
+            result := 'notDue';
+          ELSE
+            IF command.records IS NOT NULL THEN number := first_conflict(command.records); END IF;
+            IF number IS NOT NULL THEN
+              place := NULL;
+              result := 'recordConflict';
+            ELSE
+              at := nextval('positions');
+              UPDATE requests r SET settled_position = at, settled_at = instant_of(command.settled_at, command.from_now),
+                command_id = command.command_id, command_digest = command.digest, settlement = command.settlement,
+                settled_by = command.token, pending_position = NULL
+                WHERE r.position = place;
+              INSERT INTO log (position, change, request) VALUES (at, 'settled', place);
+              IF command.records IS NOT NULL THEN PERFORM write_records(command.records); END IF;
+              result := 'settled';
+            END IF;
+          END IF;
+        WHEN 'engage' THEN
+          UPDATE requests r SET deadline_at = NULL
+            WHERE r.id = command.id AND r.deadline_at IS NOT NULL AND coalesce(r.settled_position, 0) = 0
+            RETURNING r.position INTO at;
+          result := 'none';
+          IF at IS NOT NULL THEN
+            INSERT INTO log (position, change, request) VALUES (nextval('positions'), 'engaged', at);
+            result := 'engaged';
+          END IF;
+        WHEN 'write' THEN
+          number := first_conflict(command.records);
+          result := 'recordConflict';
+          IF number IS NULL THEN
+            PERFORM write_records(command.records);
+            result := 'written';
+          END IF;
+        WHEN 'prune' THEN
+          number := prune_requests(instant_of(command.before, command.from_now), command.most);
+          result := 'pruned';
+        WHEN 'pruneLog' THEN
+          number := prune_log(command.most);
+          result := 'pruned';
+        END CASE;
+        statuses := statuses || result;
+        details := details || number;
+        places := places || place;
+      END LOOP;
+    EXCEPTION WHEN OTHERS OR query_canceled THEN
+      RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM, DETAIL = '${FAILED_COMMAND}' || n;
+    END;
     IF p_kept THEN
       INSERT INTO batches (writer, batch, at, statuses, details, places)
         VALUES (p_writer, p_batch, now(), statuses, details, places)
@@ -144,8 +161,8 @@ BEGIN
     END IF;
   END IF;
   RETURN QUERY SELECT o.status, o.detail, ${REQUEST_COLUMNS}
-    FROM unnest(statuses, details, places) WITH ORDINALITY AS o(status, detail, place, n)
-    LEFT JOIN requests r ON r.position = o.place ORDER BY o.n;
+    FROM unnest(statuses, details, places) WITH ORDINALITY AS o(status, detail, place, ordinal)
+    LEFT JOIN requests r ON r.position = o.place ORDER BY o.ordinal;
 END
 $$;`
 

@@ -68,6 +68,11 @@ export class Listener {
     if (!this.telling) void this.tellAll()
   }
 
+  /** Ends at once whatever it waits for. */
+  abandon(): void {
+    this.connection.abandon()
+  }
+
   async stop(): Promise<void> {
     await this.beating
     await this.connection.close()
@@ -75,7 +80,8 @@ export class Listener {
 
   private async listen(end = Infinity): Promise<void> {
     this.lost = new AbortController()
-    await this.connection.run(`LISTEN ${this.channel}`, [], { end })
+    // What it commits is nothing that a disk would have to keep.
+    await this.connection.run(`SET synchronous_commit = off; LISTEN ${this.channel}`, [], { end })
     await this.ask(end)
   }
 

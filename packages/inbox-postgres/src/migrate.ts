@@ -31,7 +31,7 @@ export async function migrate(
   const found = await look(connection, schema, migrations.length, end)
   if (found?.version === migrations.length) return found.id
   try {
-    await connection.run(scriptOf(schema, migrations), [], { end })
+    await connection.run(scriptOf(schema, migrations), [], { end, share: 1 })
   } catch (error) {
     // One host brought it up while this one waited: what this one went by does not hold any more.
     if (sqlStateOf(error) !== CHANGED_MEANWHILE) throw error
@@ -87,6 +87,7 @@ async function look(
   }
   const [{ application, version, id }] = await readStore(connection, schema, end)
   if (application !== APPLICATION) throw unreadable(schema, 'its table "store" is of something else')
+  if (version < 1) throw unreadable(schema, `it says to be of version ${version}, which there never was`)
   if (version > latest) {
     throw unreadable(
       schema,

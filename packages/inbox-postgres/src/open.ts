@@ -2,7 +2,8 @@ import type { InboxStore } from '@handraise/inbox'
 import pg from 'pg'
 import { persist } from './attempts.ts'
 import type { PgClientClass } from './client.ts'
-import { Connection } from './connection.ts'
+import { FIRST_SHARE } from './batches.ts'
+import { Connection, statementTime } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './schema.ts'
 import { PostgresStore } from './store.ts'
@@ -22,6 +23,8 @@ export interface PostgresStoreOptions {
   readonly connectTimeoutMs?: number | undefined
   /** How long one statement may take until its connection counts as lost, in milliseconds. Default 10,000. */
   readonly queryTimeoutMs?: number | undefined
+  /** How long `close` waits for what is under way, in milliseconds; what is not done by then ends with a code. Default 2,000. */
+  readonly closeMs?: number | undefined
   /** How often to look for what nobody told, and whether the connection that listens is alive, in milliseconds. Default 1,000. */
   readonly pollMs?: number | undefined
   /** The clock by which this host gives deadlines, in milliseconds since the Unix epoch. Default `Date.now`. */
@@ -44,6 +47,7 @@ export async function openPostgresStore({
   waitMs = 30_000,
   connectTimeoutMs = 5_000,
   queryTimeoutMs = 10_000,
+  closeMs = 2_000,
   pollMs = 1_000,
   now = Date.now,
 }: PostgresStoreOptions): Promise<InboxStore> {
@@ -51,13 +55,17 @@ export async function openPostgresStore({
     throw new RangeError(`${JSON.stringify(schema)} is no name of a schema: lower-case letters, digits and _`)
   if (!(readers >= 1)) throw new RangeError(`at least one connection must read, not ${readers}`)
   const connect = { Client: client, url, schema, connectTimeoutMs, queryTimeoutMs }
-  const writer = new Connection(connect)
-  const store = new PostgresStore(connect, writer, { readers: Math.trunc(readers), waitMs, pollMs, now })
+  const writer = new Connection({
+    ...connect,
+    statementMs: statementTime(queryTimeoutMs, FIRST_SHARE, waitMs),
+  })
+  const settings = { readers: Math.trunc(readers), waitMs, closeMs, pollMs, now }
+  const store = new PostgresStore(connect, writer, settings)
   try {
     const end = performance.now() + waitMs
-    const never = new AbortController().signal
-    const id = await persist(until => migrate(writer, schema, MIGRATIONS, until), end, never, 'reads')
-    await persist(until => store.start(`handraise_${id}`, until), end, never, 'reads')
+    const opening = { end, ended: new AbortController().signal }
+    const id = await persist(until => migrate(writer, schema, MIGRATIONS, until), opening)
+    await persist(until => store.start(`handraise_${id}`, until), opening)
     return store
   } catch (error) {
     await store.close()

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod'
 import { persist } from './attempts.ts'
 import type { Connection, Statement } from './connection.ts'
-import type { DatabaseClock } from './database-clock.ts'
+import { SOON, type DatabaseClock } from './database-clock.ts'
 import { decodeText, encodeText, readRecord, readRequest, REQUEST_COLUMNS } from './rows.ts'
 
 const DEFAULT_PAGE = 100
@@ -116,12 +116,10 @@ export class Reader {
   }
 
   private read(statement: Statement, ...values: unknown[]): Promise<readonly unknown[]> {
-    return persist(
-      end => this.leastBusy().run(statement, values, { end }),
-      performance.now() + this.waitMs,
-      this.ended,
-      'reads',
-    )
+    return persist(end => this.leastBusy().run(statement, values, { end }), {
+      end: performance.now() + this.waitMs,
+      ended: this.ended,
+    })
   }
 
   private leastBusy(): Connection {
@@ -187,7 +185,8 @@ const NEXT_DEADLINE = statement(
 )
 const DUE = statement(
   'due',
-  'SELECT id AS name FROM requests WHERE deadline_at <= $2 AND deadline_at IS NOT NULL AND settled_at IS NULL ORDER BY deadline_at, position LIMIT $1',
+  `SELECT id AS name FROM requests WHERE deadline_at <= (SELECT least($2, ${SOON})) AND deadline_at IS NOT NULL AND settled_at IS NULL
+   ORDER BY deadline_at, position LIMIT $1`,
 )
 const BY_OWNER = 'FROM requests WHERE owner IS NOT NULL AND settled_by IS NULL'
 // One step of the index for each owner, however many requests each has.

@@ -1,3 +1,4 @@
+import { INSTANT_FUNCTION } from './database-clock.ts'
 import { APPLY_COMMANDS, PRUNE_FUNCTIONS, RECORD_FUNCTIONS } from './functions.ts'
 
 /** In the one row of the table `store` of every schema of this package. */
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly string[] = [
     places bigint[] NOT NULL
   );
   ${RECORD_FUNCTIONS}
+  ${INSTANT_FUNCTION}
   ${PRUNE_FUNCTIONS}
   ${APPLY_COMMANDS}
   `,

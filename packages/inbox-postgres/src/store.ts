@@ -33,6 +33,7 @@ const PRUNE_ENTRIES = 1_000
 export interface StoreOptions {
   readonly readers: number
   readonly waitMs: number
+  readonly closeMs: number
   readonly pollMs: number
   readonly now: () => number
 }
@@ -46,15 +47,21 @@ export class PostgresStore implements InboxStore {
   private readonly listener: Listener
   private readonly watchers = new Watchers()
   private readonly ended = new AbortController()
+  private readonly closeMs: number
   private closing: Promise<void> | undefined
 
   /** `writer` is a connection to a schema that is up to date. */
-  constructor(connect: ConnectOptions, writer: Connection, { readers, waitMs, pollMs, now }: StoreOptions) {
+  constructor(
+    connect: ConnectOptions,
+    writer: Connection,
+    { readers, waitMs, closeMs, pollMs, now }: StoreOptions,
+  ) {
     const { signal: ended } = this.ended
     // As many listen as there are calls that wait.
     setMaxListeners(0, ended)
     const { wakeAll } = this.watchers
     this.clock = new DatabaseClock(now)
+    this.closeMs = closeMs
     this.writer = writer
     this.reading = Array.from({ length: readers }, () => new Connection(connect))
     this.reader = new Reader(this.reading, this.clock, waitMs, ended)
@@ -74,7 +81,7 @@ export class PostgresStore implements InboxStore {
   async open(command: OpenCommand): Promise<OpenResult> {
     this.assertOpen()
     const encoded = openCommand(command, this.clock)
-    const opened = withoutAbsent(command.request)
+    const opened = withoutAbsent(command.request, encoded.payload ?? '')
     const { id } = opened
     const { records = [] } = command
     const outcome = await this.batches.submit(encoded)
@@ -190,6 +197,7 @@ export class PostgresStore implements InboxStore {
     const command = {
       op: 'prune',
       before: this.clock.toDatabase(encodeInstant(before)),
+      from_now: this.clock.fromNow(before),
       most: PRUNE_REQUESTS,
     } as const
     let pruned = 0
@@ -213,9 +221,15 @@ export class PostgresStore implements InboxStore {
 
   private async finish(): Promise<void> {
     this.watchers.clear()
+    const connections = [this.writer, ...this.reading]
+    const overdue = setTimeout(() => {
+      this.ended.abort()
+      for (const each of [this.listener, ...connections]) each.abandon()
+    }, this.closeMs)
     await this.batches.idle()
     this.ended.abort()
-    await Promise.all([this.listener.stop(), ...[this.writer, ...this.reading].map(each => each.close())])
+    await Promise.all([this.listener.stop(), ...connections.map(each => each.close())])
+    clearTimeout(overdue)
   }
 
   private assertOpen(): void {
@@ -234,12 +248,12 @@ function recordConflict({ namespace, key }: RecordWrite): OpenResult & SettleRes
 }
 
 /** As it is read back: what JSON leaves out is absent, and nothing is shared with whoever gave it. */
-function withoutAbsent(request: InboxRequest): InboxRequest {
-  const { id, kind, payload, session, key, agent, openedAt, deadlineAt } = request
+function withoutAbsent(request: InboxRequest, payload: string): InboxRequest {
+  const { id, kind, session, key, agent, openedAt, deadlineAt } = request
   return {
     id,
     kind,
-    payload: decodeJson(JSON.stringify(payload)),
+    payload: decodeJson(payload),
     session,
     ...(key === undefined ? {} : { key }),
     ...(agent === undefined ? {} : { agent }),

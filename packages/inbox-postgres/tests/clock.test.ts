@@ -90,6 +90,47 @@ test.each([
       expect(await inbox.get(id)).toMatchObject({ settlement: { outcome: 'declined' } })
 })
 
+test('a host whose clock is put right meanwhile meets its deadlines in time', async () => {
+  let aheadMs = -TEN_MINUTES
+  const now = (): number => Date.now() + aheadMs
+  const clock: Clock = { now, after: (ms, run) => systemClock.after(ms, run) }
+  const { url, schema } = place
+  const inbox = new Inbox({
+    store: await openPostgresStore({ url, schema, now, pollMs: 20 }),
+    clock,
+    leaseMs: 300,
+  })
+  await inbox.start()
+  inboxes.push(inbox)
+  // What it waits for is told by the clock as it was, and comes before all that is told by the one that is right.
+  await inbox.open({ ...question, key: 'far', deadlineAt: now() + TEN_MINUTES / 2 })
+  aheadMs = 0
+  await vi.waitFor(() => expect(Math.abs(inbox.store.now!() - Date.now())).toBeLessThan(1_000))
+  const { request } = await inbox.open({ ...question, key: 'near', deadlineAt: now() + 200 })
+  expect((await inbox.wait(request.id)).settlement.outcome).toBe('timedOut')
+})
+
+test('a host whose clock was moved a moment ago settles nothing early', async () => {
+  let aheadMs = 0
+  const now = (): number => Date.now() + aheadMs
+  const { url, schema } = place
+  // So that it does not find out.
+  const store = await openPostgresStore({ url, schema, now, pollMs: 60_000 })
+  for (const id of ['a', 'b']) await store.open(opening(id, { deadlineAt: now() + 60_000 }))
+  await store.open(opening('due', { deadlineAt: now() - 1 }))
+  aheadMs = TEN_MINUTES
+  expect(await store.due(now(), 10)).toEqual(['due'])
+  const settle = (id: string): Promise<unknown> => store.settle({ ...settling(id), ifDueAt: now() })
+  expect(await settle('a')).toMatchObject({ status: 'notDue' })
+  // In one batch as well.
+  expect(await Promise.all(['a', 'b', 'due'].map(settle))).toMatchObject([
+    { status: 'notDue' },
+    { status: 'notDue' },
+    { status: 'settled' },
+  ])
+  await store.close()
+})
+
 test('a store prunes by the clock of the database, though hosts are forty days off', async () => {
   const { url, schema } = place
   const aheadMs = 40 * 86_400_000
@@ -132,13 +173,39 @@ test('a clock that is put right is followed', async () => {
   await vi.waitFor(async () =>
     expect(Math.abs(((await store.nextDeadline()) ?? 0) - now() - 60_000)).toBeLessThan(5_000),
   )
-  expect(await store.due(now() + 50_000, 10)).toEqual([])
-  expect(await store.due(now() + 70_000, 10)).toEqual(['a'])
-  expect(await store.settle({ ...settling('a'), ifDueAt: now() + 50_000 })).toMatchObject({
+  await store.open(opening('b', { deadlineAt: now() - 20_000 }))
+  expect(await store.due(now() - 30_000, 10)).toEqual([])
+  expect(await store.due(now(), 10)).toEqual(['b'])
+  expect(await store.settle({ ...settling('b'), ifDueAt: now() - 30_000 })).toMatchObject({
     status: 'notDue',
   })
-  expect(await store.settle({ ...settling('a'), ifDueAt: now() + 70_000 })).toMatchObject({
-    status: 'settled',
-  })
+  expect(await store.settle({ ...settling('b'), ifDueAt: now() })).toMatchObject({ status: 'settled' })
   await store.close()
 })
+
+test.each([
+  ['ahead', TEN_MINUTES],
+  ['behind', -TEN_MINUTES],
+])(
+  'a deadline that is given just after a clock that was %s was put right is met in time',
+  async (_, wrong) => {
+    const { url, schema } = place
+    let aheadMs = wrong
+    const now = (): number => Date.now() + aheadMs
+    const right = await openPostgresStore({ url, schema })
+    // So that it does not find out.
+    const store = await openPostgresStore({ url, schema, now, pollMs: 60_000 })
+    aheadMs = 0
+    const deadlineAt = now() + 60_000
+    await store.open(opening('alone', { deadlineAt }))
+    await Promise.all(['a', 'b'].map(id => store.open(opening(id, { deadlineAt }))))
+    const { settlement, ...command } = settling('a')
+    await store.settle({ ...command, settlement: { ...settlement, settledAt: now() } })
+    for (const id of ['alone', 'b'])
+      expect(Math.abs(((await right.get(id))?.deadlineAt ?? 0) - deadlineAt)).toBeLessThan(5_000)
+    expect(await store.prune(now() - 60_000)).toBe(0)
+    expect(await right.prune(Date.now() - 60_000)).toBe(0)
+    expect(await right.prune(Date.now() + 60_000)).toBe(1)
+    await Promise.all([store, right].map(each => each.close()))
+  },
+)

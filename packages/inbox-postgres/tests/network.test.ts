@@ -125,6 +125,33 @@ test('a call ends with a code when the database cannot be reached, and nothing w
   expect(await store.get('a')).toBeUndefined()
 })
 
+test('each call has its own time, though it is sent with one whose time is over', async () => {
+  const store = await openBehindProxy({ waitMs: 1_500, connectTimeoutMs: 200 })
+  await store.open(opening('before'))
+  proxy.hold()
+  proxy.cut()
+  const codeOf = (call: Promise<unknown>): Promise<string> =>
+    call.then(
+      () => 'done',
+      (error: unknown) => (error as { code: string }).code,
+    )
+  const wait = (ms: number): Promise<void> =>
+    new Promise(resolve => {
+      setTimeout(resolve, ms)
+    })
+  // While it is tried, the others come together.
+  const before = codeOf(store.open(opening('tried')))
+  await wait(100)
+  const first = codeOf(store.open(opening('first')))
+  await wait(700)
+  const later = ['a', 'b'].map(id => store.open(opening(id)))
+  expect(await before).toMatch(/^(?:DATABASE_UNREACHABLE|WRITE_UNKNOWN)$/u)
+  expect(await first).toBe('DATABASE_UNREACHABLE')
+  proxy.mend()
+  expect(await Promise.all(later)).toMatchObject([{ status: 'opened' }, { status: 'opened' }])
+  expect(await store.get('first')).toBeUndefined()
+})
+
 test('calls that wait for the same connections give up together, not one after the other', async () => {
   const store = await openBehindProxy({ waitMs: 1_000, pollMs: 60_000 })
   await store.get('a')
@@ -140,6 +167,20 @@ test('calls that wait for the same connections give up together, not one after t
   expect(proxy.made - made).toBeLessThan(30)
   proxy.mend()
   expect(await store.open(opening('next'))).toMatchObject({ status: 'opened' })
+})
+
+test('a write that was not sent to its end was not done, and its code says so', async () => {
+  const store = await openBehindProxy({ waitMs: 500, queryTimeoutMs: 5_000 })
+  await store.open(opening('first'))
+  proxy.stall()
+  // More than the buffers on the way take.
+  const payload = 'x'.repeat(32_000_000)
+  await expect(store.open(opening('long', { payload }))).rejects.toMatchObject({
+    code: 'DATABASE_UNREACHABLE',
+  })
+  proxy.mend()
+  expect(await store.open(opening('next'))).toMatchObject({ status: 'opened' })
+  expect(await store.get('long')).toBeUndefined()
 })
 
 test('opening ends with a code when nobody answers', async () => {
@@ -159,13 +200,21 @@ test('calls wait out a database that is away for a moment', async () => {
   await read
 })
 
-test('closing ends although nobody answers', async () => {
-  const store = await openBehindProxy({ waitMs: 300 })
+test('closing ends although nobody answers, whatever is under way', async () => {
+  const store = await openBehindProxy({
+    waitMs: 60_000,
+    queryTimeoutMs: 60_000,
+    connectTimeoutMs: 60_000,
+    closeMs: 200,
+  })
   await store.get('a')
   proxy.hold()
-  const opened = expect(store.open(opening('a'))).rejects.toMatchObject({ code: /UNKNOWN|UNREACHABLE/u })
+  const calls = [store.open(opening('a')), store.open(opening('b')), store.get('a')]
+  const ended = Promise.all(
+    calls.map(call => expect(call).rejects.toMatchObject({ code: /UNKNOWN|UNREACHABLE/u })),
+  )
   await store.close()
-  await opened
+  await ended
 })
 
 describe('a watcher', () => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InboxClient } from '@handraise/provider-web'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { run } from '../../handraise/tests/run-command.ts'
+import { command, run } from '../../handraise/tests/run-command.ts'
 import { serveIn, type Served } from '../../handraise/tests/serve-command.ts'
 import { serverUrl } from './harness.ts'
 
@@ -77,11 +78,76 @@ test('a question asked on one host is answered on another, and the page on a thi
   expect(await new InboxClient(shown!).get(request.id)).toMatchObject({ settlement: { outcome: 'answered' } })
 })
 
+test('hosts of one database share the key of what clients of MCP are asked, and keep it nowhere else', async () => {
+  await Promise.all(['one', 'two'].map(startHost))
+  const client = new pg.Client({ connectionString: db })
+  await client.connect()
+  const { rows } = await client.query("SELECT version FROM handraise.records WHERE namespace = 'mcp-key'")
+  await client.end()
+  expect(rows).toEqual([{ version: '1' }])
+  const kept = readdirSync(directory, { recursive: true }).map(String)
+  expect(kept.filter(name => name.endsWith('.server.json'))).toHaveLength(2)
+  expect(kept.filter(name => name.endsWith('.mcp-key'))).toEqual([])
+})
+
 test('a host whose database is not there says so, without the password', async () => {
   const nowhere = new URL(db)
   nowhere.pathname = 'nowhere'
-  const { exitCode, stderr } = await run(['serve', '--db', nowhere.href])
-  expect(exitCode).toBe(1)
+  const [{ exitCode, stderr }, ...others] = await Promise.all([
+    run(['serve', '--db', nowhere.href]),
+    run(['mcp', '--db', nowhere.href]),
+    run(['rules', '--db', nowhere.href]),
+  ])
+  for (const told of [{ exitCode, stderr }, ...others]) {
+    expect(told.exitCode).toBe(5)
+    expect(told.stderr).toContain('"DATABASE_REFUSED"')
+  }
   expect(stderr).toContain('\\"nowhere\\" does not exist')
   expect(stderr).not.toContain(nowhere.password)
+})
+
+test('a host that is told to stop while a decision is under way says that its outcome is not known', async () => {
+  const host = await startHost('one')
+  const { request } = await new InboxClient(host).open({ ...REQUEST, key: 'call' })
+  const other = new pg.Client({ connectionString: db })
+  await other.connect()
+  await other.query('BEGIN; LOCK TABLE handraise.log IN SHARE ROW EXCLUSIVE MODE')
+  const env = { HANDRAISE_INBOX: host.url, HANDRAISE_TOKEN: host.token }
+  const answered = run(['answer', request.id, '--text', 'b'], '', env)
+  await vi.waitFor(async () => {
+    const { rows } = await admin.query(
+      "SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'",
+      [database],
+    )
+    expect(rows).not.toEqual([])
+  }, 10_000)
+  host.child.kill('SIGTERM')
+  const { exitCode, stderr } = await answered
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('WRITE_UNKNOWN')
+  await other.query('ROLLBACK')
+  await other.end()
+  expect(await host.ended).toBe(0)
+})
+
+test('a host that is told to stop while it opens its database ends at once', async () => {
+  const other = new pg.Client({ connectionString: db })
+  await other.connect()
+  await other.query("SELECT pg_advisory_lock(1752328546, hashtext('handraise'))")
+  const child = spawn(process.execPath, [command, 'serve', '--db', db], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = new Promise(resolve => {
+    child.once('exit', resolve)
+  })
+  await vi.waitFor(async () => {
+    const { rows } = await admin.query(
+      "SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'advisory'",
+      [database],
+    )
+    expect(rows).not.toEqual([])
+  }, 10_000)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(9)
+  await other.end()
 })

@@ -1,4 +1,4 @@
-import { toAnswer, type SettledRequest } from '@handraise/inbox'
+import { StoreError, toAnswer, type SettledRequest } from '@handraise/inbox'
 import { runTool, type ToolResult } from '@handraise/tools'
 import { UserQuestionError, visibleText, type AskUserQuestionAnswer } from '@handraise/user-questions/types'
 import type { CallToolResult, TextContent } from '@modelcontextprotocol/server'
@@ -16,7 +16,12 @@ export function settledResult(request: SettledRequest): Promise<CallToolResult> 
 }
 
 /** What went wrong, as the tool tells it. `_meta["handraise/code"]` is the code, for a program. */
-export function failedResult(id: string, error: unknown): Promise<CallToolResult> {
+export async function failedResult(id: string, error: unknown): Promise<CallToolResult> {
+  // What it says of its database is for whoever runs this server.
+  if (StoreError.isInstance(error)) {
+    const { code, advice } = error
+    return { content: [{ type: 'text', text: advice }], isError: true, _meta: { 'handraise/code': code } }
+  }
   return rendered(id, () => {
     throw error
   })

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import {
   isSettled,
+  StoreError,
   toQuestionsPayload,
   type InboxRequest,
   type InboxService,
@@ -97,9 +98,13 @@ export class AskTool {
   }
 
   /** Lets `close` wait for it. */
-  private run<T>(running: Promise<T>): Promise<T> {
+  private run<T>(running: Promise<T>): Promise<T | CallToolResult> {
     this.running.add(running)
-    return running.finally(() => this.running.delete(running))
+    const told = running.catch((error: unknown) => {
+      if (!StoreError.isInstance(error)) throw error
+      return failedResult('', error)
+    })
+    return told.finally(() => this.running.delete(running))
   }
 
   /** Lets every call return that it waits still. What was asked stays, for whoever comes back for it. */

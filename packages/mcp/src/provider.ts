@@ -74,8 +74,9 @@ const PING_TIMEOUT_MS = 1_000
  * `accept` is an answer once it keeps the answer rules, and is asked for again up to three times; `decline` is
  * `ASK_DECLINED`, `cancel` is `ASK_CANCELLED`. Ends `ASK_UNAVAILABLE`, reason `no-capable-client`, where the client
  * declares no form elicitation, speaks 2026-07-28 (there a server asks only by a result), is not connected, or accepts or
- * declines without having shown anything; and for questions that ask for a password or another secret, which no form may. A
- * client that fills in defaults (`applyDefaults`) is sent none. Whatever else goes wrong at the client is thrown as it is.
+ * declines without having shown anything; reason `unsupported-question` for questions that ask for a password or another
+ * secret, which no form may, and for what cannot be put as questions. A client that fills in defaults (`applyDefaults`) is
+ * sent none. Whatever else goes wrong at the client is thrown as it is.
  * When the request is aborted the client is told to take the form down: on the stream of `relatedRequestId`, or, when that
  * request was answered meanwhile, on the client's general stream, if it has one open.
  */
@@ -137,10 +138,11 @@ export function elicitationProvider(
     async ask(request) {
       // Not queued: nobody is to wait for a form that cannot be shown.
       assertCapable(connection)
-      if (request.questions.length === 0) throw noCapableClient('what it is about cannot be put as questions')
+      if (request.questions.length === 0)
+        throw unsupportedQuestion('what it is about cannot be put as questions')
       // An approval asks for a choice, whatever it is about.
       if (request.kind === undefined && formAsksForSecret(request.questions))
-        throw noCapableClient('no form may ask for a secret')
+        throw unsupportedQuestion('no form may ask for a secret')
       let inTurn = queues.get(connection)
       if (inTurn === undefined) queues.set(connection, (inTurn = oneAtATime()))
       return inTurn(request.signal, () => elicit(request))
@@ -196,6 +198,10 @@ function fillsIn(connection: Server): boolean {
 
 function isUnknownMethod(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === METHOD_NOT_FOUND
+}
+
+function unsupportedQuestion(advice: string): UserQuestionError<'ASK_UNAVAILABLE'> {
+  return new UserQuestionError('ASK_UNAVAILABLE', { reason: 'unsupported-question', advice })
 }
 
 function noCapableClient(advice: string, cause?: unknown): UserQuestionError<'ASK_UNAVAILABLE'> {

@@ -19,6 +19,8 @@ export interface McpConfig extends AskToolOptions {
    * been asked cannot be answered to another process.
    */
   readonly keyFile?: string | undefined
+  /** Keeps that key in the store of the inbox instead, for all hosts that share it, as for `openPauses`. Default false. */
+  readonly keyInStore?: boolean | undefined
 }
 
 /** As long as the inbox keeps what was settled. */
@@ -44,9 +46,10 @@ export class McpService extends Service {
     const { inbox } = ctx
     const { clock, store } = inbox.core
     const report = (error: unknown): void => ctx.logger.error(error)
-    const { principal, keyFile } = config
+    const { principal, keyFile, keyInStore = false } = config
     const kept = { principal, clock, report, ttlMs: PAUSE_TTL_MS }
-    const pauses = keyFile === undefined ? new Pauses(kept) : await openPauses({ ...kept, store, keyFile })
+    const outlives = keyFile !== undefined || keyInStore
+    const pauses = outlives ? await openPauses({ ...kept, store, keyFile, keyInStore }) : new Pauses(kept)
     const tool = new AskTool({ inbox, pauses, clock, report }, config)
     await tool.start()
     this.tool = tool

@@ -1,4 +1,4 @@
-import { InboxService } from '@handraise/inbox'
+import { InboxService, MemoryStore, StoreError } from '@handraise/inbox'
 import { UserQuestionService, type UserQuestionProvider } from '@handraise/user-questions'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
@@ -33,6 +33,35 @@ function expectNoAnswer(result: Awaited<ReturnType<typeof ask>>): void {
 }
 
 describe.each(ERAS)('a call of a client of %s', era => {
+  test('is told what it can do when the database is away, and nothing of the database', async () => {
+    class Away extends MemoryStore {
+      away = false
+      override async open(...given: Parameters<MemoryStore['open']>): ReturnType<MemoryStore['open']> {
+        if (this.away) throw secret()
+        return super.open(...given)
+      }
+      override async get(...given: Parameters<MemoryStore['get']>): ReturnType<MemoryStore['get']> {
+        if (this.away) throw secret()
+        return super.get(...given)
+      }
+      override async record(...given: Parameters<MemoryStore['record']>): ReturnType<MemoryStore['record']> {
+        if (this.away) throw secret()
+        return super.record(...given)
+      }
+    }
+    const secret = (): StoreError =>
+      new StoreError('DATABASE_UNREACHABLE', { message: 'connect ECONNREFUSED 10.1.2.3:5432' })
+    const store = new Away()
+    const client = await join(await offer({}, { store }), era)
+    store.away = true
+    const result = await ask(client, { questions: RECOMMENDED })
+    store.away = false
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('the database of this inbox cannot be reached just now')
+    expect(JSON.stringify(result)).toContain('DATABASE_UNREACHABLE')
+    expect(JSON.stringify(result)).not.toContain('10.1.2.3')
+  })
+
   test('claims no answer when a surface says that it was answered and has none', async () => {
     const host = await offer()
     const empty: UserQuestionProvider = { name: 'empty', ask: async () => ({ answers: [] }) }

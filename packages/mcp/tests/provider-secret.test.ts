@@ -32,7 +32,7 @@ describe.each([
       shown: 0,
       result: expect.objectContaining({
         code: 'ASK_UNAVAILABLE',
-        details: expect.objectContaining({ reason: 'no-capable-client' }) as unknown,
+        details: expect.objectContaining({ reason: 'unsupported-question' }) as unknown,
       }),
     })
   })

@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http'
-import type { Inbox } from '@handraise/inbox'
+import { StoreError, type Inbox } from '@handraise/inbox'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { Askers } from './askers.ts'
@@ -9,6 +9,7 @@ import { HttpError, toHttpError } from './http-error.ts'
 import { openApiDocument } from './openapi.ts'
 import { pageRoutes } from './page-files.ts'
 import { isPath, route } from './router.ts'
+import { UnderWay } from './under-way.ts'
 import { decisionRoutes } from './routes-decisions.ts'
 import { eventRoutes } from './routes-events.ts'
 import { requestRoutes } from './routes-requests.ts'
@@ -54,6 +55,11 @@ export interface InboxApp {
   viewers(): number
   /** Ends every event stream and long poll. */
   close(): void
+  /**
+   * Answers at once what is under way at the API, after `close`: with `WRITE_UNKNOWN` what may write, since it may still be carried out,
+   * with `STORE_CLOSED` the rest.
+   */
+  abandon(): void
 }
 
 const onSocketSchema = z.object({ incoming: z.instanceof(IncomingMessage) })
@@ -89,6 +95,8 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
 
   const api = new Hono()
   api.use(requireToken(token))
+  const underWay = new UnderWay()
+  api.use((c, next) => underWay.run(c.req.method, next))
   requestRoutes(api, deps)
   const stopWaiting = waitRoutes(api, deps)
   decisionRoutes(api, deps)
@@ -111,7 +119,8 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
   root.notFound(() => new HttpError('NOT_FOUND', 'there is nothing here; see /api/openapi.json').toResponse())
   root.onError(error => {
     const told = toHttpError(error)
-    if (told.code === 'INTERNAL' || told.code === 'STORE_UNREADABLE') report(error)
+    if (told.code === 'INTERNAL' || told.code === 'STORE_UNREADABLE' || StoreError.isInstance(error))
+      report(error)
     return told.toResponse()
   })
 
@@ -123,5 +132,6 @@ export function createInboxApp(options: InboxAppOptions): InboxApp {
       stopWaiting()
       askers.close()
     },
+    abandon: () => underWay.abandon(),
   }
 }

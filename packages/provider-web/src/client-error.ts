@@ -6,20 +6,27 @@ export interface InboxClientErrorOptions extends ErrorOptions {
   readonly code: string
   readonly status: number
   readonly body?: Readonly<Record<string, unknown>> | undefined
+  readonly retryAfterMs?: number | undefined
 }
 
 /** A refusal of the server, or that it could not be reached. */
 export class InboxClientError extends Error {
   override readonly name = 'InboxClientError'
-  /** The server's code, such as `ALREADY_SETTLED`; `UNREACHABLE` or `BAD_RESPONSE` when it did not say. */
+  /** The server's code, such as `ALREADY_SETTLED` or `DATABASE_UNREACHABLE`; when it did not say, `UNREACHABLE` or `BAD_RESPONSE`, or `WRITE_UNKNOWN` where it may have carried out what was sent. */
   readonly code: string
   /** The HTTP status; 0 when there was no response. */
   readonly status: number
   /** All that the server said. */
   readonly body: Readonly<Record<string, unknown>>
+  /** When the same may go better, in milliseconds from now, if the server said so. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(message: string, { code, status, body = {}, ...options }: InboxClientErrorOptions) {
+  constructor(
+    message: string,
+    { code, status, body = {}, retryAfterMs, ...options }: InboxClientErrorOptions,
+  ) {
     super(message, options)
+    this.retryAfterMs = retryAfterMs
     this.code = code
     this.status = status
     this.body = body

@@ -78,7 +78,8 @@ const LAST_RETRY_MS = 10_000
 
 /**
  * Speaks to an inbox server by `fetch` alone. Every refusal is an `InboxClientError`. What may be sent twice without
- * harm is, when the connection breaks: all but an `open` without a key.
+ * harm is, when the connection breaks: all but an `open` without a key. What may have reached the server, and got no answer,
+ * is `WRITE_UNKNOWN` if it is no mere question; `UNREACHABLE` says that nothing was done.
  */
 export class InboxClient {
   private readonly base: string
@@ -215,6 +216,8 @@ export class InboxClient {
           connection.signal,
         )) {
           attempt = 0
+          // What the server could not read any more: the stream ends with it, and is taken up again.
+          if (event === 'failed') continue
           lastId = id
           const told = { ...(JSON.parse(data) as object), type: event, cursor: id } as InboxEvent
           partial = told.type === 'snapshot' && !told.done
@@ -246,15 +249,19 @@ export class InboxClient {
   ): Promise<T> {
     const send = (): Promise<Response> => this.request(method, path, body, signal)
     const response = await send().catch(async (error: unknown) => {
-      if (!repeatable || !isUnreachable(error)) throw error
+      if (!repeatable || !hadNoAnswer(error)) throw error
       // Connections kept from before a restart may be found closed only when they are used: a little later they are.
       await pause(1, signal)
-      return send()
+      return send().catch((again: unknown) => {
+        // The second was not carried out; the first may have been.
+        throw isUnknown(error) && mayPass(again) ? error : again
+      })
     })
     try {
       return (await response.json()) as T
     } catch (error) {
       signal?.throwIfAborted()
+      if (method !== 'GET' && !(error instanceof SyntaxError)) throw this.unknown(error)
       throw badResponse(response.status, error)
     }
   }
@@ -283,6 +290,7 @@ export class InboxClient {
       })
     } catch (error) {
       signal?.throwIfAborted()
+      if (method !== 'GET' && !wasNotSent(error)) throw this.unknown(error)
       throw new InboxClientError(`the inbox at ${this.base} cannot be reached`, {
         code: 'UNREACHABLE',
         status: 0,
@@ -291,6 +299,11 @@ export class InboxClient {
     }
     if (!response.ok) throw await refusalOf(response)
     return response
+  }
+
+  private unknown(cause: unknown): InboxClientError {
+    const message = `the inbox at ${this.base} went away without an answer, and it is not known whether this was done; ask for the request before you repeat it`
+    return new InboxClientError(message, { code: 'WRITE_UNKNOWN', status: 0, cause })
   }
 }
 
@@ -302,7 +315,13 @@ async function refusalOf(response: Response): Promise<InboxClientError> {
   const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | undefined
   const { code, message } = body ?? {}
   if (typeof code !== 'string' || typeof message !== 'string') return badResponse(response.status)
-  return new InboxClientError(message, { code, status: response.status, body })
+  const seconds = Number(response.headers.get('retry-after') ?? NaN)
+  return new InboxClientError(message, {
+    code,
+    status: response.status,
+    body,
+    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
+  })
 }
 
 function badResponse(status: number, cause?: unknown): InboxClientError {
@@ -313,8 +332,33 @@ function badResponse(status: number, cause?: unknown): InboxClientError {
   })
 }
 
-function isUnreachable(error: unknown): boolean {
-  return InboxClientError.isInstance(error) && error.code === 'UNREACHABLE'
+function hadNoAnswer(error: unknown): boolean {
+  return InboxClientError.isInstance(error) && error.status === 0
+}
+
+function isUnknown(error: unknown): boolean {
+  return InboxClientError.isInstance(error) && error.code === 'WRITE_UNKNOWN'
+}
+
+/** What Node says of a connection that was never made. A browser does not tell. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function wasNotSent(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (!(cause instanceof Error)) return false
+  // A port that `fetch` calls nowhere.
+  if (!('code' in cause)) return cause.message === 'bad port'
+  const code = String(cause.code)
+  // Nothing is sent to a server before its certificate was checked.
+  return NOT_CONNECTED.has(code) || /CERT|^ERR_(?:TLS|SSL)_/u.test(code)
 }
 
 // What another attempt may mend.

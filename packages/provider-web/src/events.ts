@@ -1,5 +1,5 @@
 import type { Inbox, LogEntry } from '@handraise/inbox'
-import { HttpError } from './http-error.ts'
+import { HttpError, toHttpError } from './http-error.ts'
 import { Outlet } from './outlet.ts'
 import { toPublic } from './public-request.ts'
 
@@ -38,8 +38,8 @@ export class EventStreams {
     return this.outlets.size
   }
 
-  /** A stream that goes on after `cursor`, or begins with a snapshot. */
-  open(cursor?: string): ReadableStream<Uint8Array> {
+  /** A stream that goes on after `cursor`, or begins with a snapshot. Rejects when the first that it reads cannot be read. */
+  async open(cursor?: string): Promise<ReadableStream<Uint8Array>> {
     const { maxStreams, maxBufferBytes } = this.options
     if (this.closed) throw new HttpError('STORE_CLOSED', 'this server is shutting down')
     if (this.outlets.size >= maxStreams) throw tooMany(maxStreams)
@@ -51,9 +51,12 @@ export class EventStreams {
     })
     this.outlets.add(outlet)
     this.beat()
-    this.start(outlet, cursor, stop => {
+    const following = (stop: () => void): void => {
       unfollow = stop
       if (outlet.ended) stop()
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.start(outlet, cursor, following, { begun: resolve, failed: reject })
     })
     return outlet.readable
   }
@@ -63,21 +66,36 @@ export class EventStreams {
     for (const outlet of this.outlets) outlet.end()
   }
 
-  private start(outlet: Outlet, from: string | undefined, following: (stop: () => void) => void): void {
-    this.run(outlet, from, following).catch((error: unknown) => {
-      if (!this.closed) this.options.report(error)
+  private start(
+    outlet: Outlet,
+    from: string | undefined,
+    following: (stop: () => void) => void,
+    { begun, failed }: { begun: () => void; failed?: (error: unknown) => void },
+  ): void {
+    let reached = failed === undefined
+    const onRead = (): void => {
+      reached = true
+      begun()
+    }
+    this.run(outlet, from, { following, onRead }).catch((error: unknown) => {
+      if (!reached && !this.closed) failed?.(error)
+      else if (!this.closed) {
+        this.options.report(error)
+        outlet.push(eventOf('failed', JSON.stringify(toHttpError(error))))
+      }
       outlet.end()
+      onRead()
     })
   }
 
   private async run(
     outlet: Outlet,
     from: string | undefined,
-    following: (stop: () => void) => void,
+    { following, onRead }: { following: (stop: () => void) => void; onRead: () => void },
   ): Promise<void> {
     let at = from
     while (!outlet.ended) {
-      const reached = await this.catchUp(outlet, at ?? (await this.snapshot(outlet)))
+      const reached = await this.catchUp(outlet, at ?? (await this.snapshot(outlet, onRead)), onRead)
       if (reached !== undefined) {
         await this.follow(outlet, reached, following)
         return
@@ -88,9 +106,10 @@ export class EventStreams {
   }
 
   /** Writes what is in the log after `cursor`, no faster than it is read. Nothing when the cursor is lost. */
-  private async catchUp(outlet: Outlet, cursor: string): Promise<string | undefined> {
+  private async catchUp(outlet: Outlet, cursor: string, onRead: () => void): Promise<string | undefined> {
     for (let at = cursor; ;) {
       const page = await this.options.inbox.store.since(at, PAGE)
+      onRead()
       if ('lost' in page) return undefined
       for (const entry of page.entries) {
         outlet.push(this.encode(entry))
@@ -115,7 +134,7 @@ export class EventStreams {
           live = false
           release()
           outlet.push(RESET)
-          this.start(outlet, undefined, following)
+          this.start(outlet, undefined, following, { begun() {} })
         },
       },
       cursor,
@@ -126,7 +145,7 @@ export class EventStreams {
   }
 
   /** Writes all that is pending, in as many events as it takes. Returns the cursor from which nothing is missed. */
-  private async snapshot(outlet: Outlet): Promise<string> {
+  private async snapshot(outlet: Outlet, onRead: () => void): Promise<string> {
     const { inbox, report } = this.options
     const cursor = await inbox.store.end()
     let batch: string[] = []
@@ -137,6 +156,7 @@ export class EventStreams {
         limit: PAGE,
         ...(after === undefined ? {} : { after }),
       })
+      onRead()
       for (const request of page.requests) {
         const text = JSON.stringify(toPublic(inbox, request, report))
         if (batch.length > 0 && characters + text.length > SNAPSHOT_CHARACTERS) {

@@ -1,4 +1,4 @@
-import { InboxError, type AnyInboxError } from '@handraise/inbox'
+import { InboxError, StoreError, type AnyInboxError } from '@handraise/inbox'
 import { describeIssues, type Issue } from '@handraise/user-questions/types'
 import { MOST_ISSUES } from './limits.ts'
 
@@ -23,8 +23,11 @@ export const STATUS_OF_CODE = {
   UNKNOWN_KIND: 422,
   INTERNAL: 500,
   STORE_UNREADABLE: 500,
+  DATABASE_REFUSED: 503,
+  DATABASE_UNREACHABLE: 503,
   STORE_CLOSED: 503,
   TOO_MANY_STREAMS: 503,
+  WRITE_UNKNOWN: 503,
 } as const
 
 export type HttpErrorCode = keyof typeof STATUS_OF_CODE
@@ -76,11 +79,20 @@ function withIssues(code: HttpErrorCode, what: string, all: readonly Issue[]): H
   return new HttpError(code, `${what}: ${describeIssues(issues)}`, { issues })
 }
 
+/** After about as long as a database or a server takes to come back, in seconds. */
+const RETRY_SOON = { 'Retry-After': '5' }
+
 /** What the client is told of an error. One that is nobody's refusal says nothing of what went on inside. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (InboxError.isInstance(error)) return ofInbox(error)
+  if (StoreError.isInstance(error)) return ofStore(error)
   return new HttpError('INTERNAL', 'something went wrong here; it was reported to whoever runs this server')
+}
+
+/** What a store says of its database is for whoever runs this server; clients are told what they can do. */
+function ofStore({ code, advice, retryable }: StoreError): HttpError {
+  return new HttpError(code, advice, {}, retryable ? RETRY_SOON : {})
 }
 
 function ofInbox(error: AnyInboxError): HttpError {
@@ -95,7 +107,7 @@ function ofInbox(error: AnyInboxError): HttpError {
       return new HttpError(error.code, error.message, { id, settlement })
     }
     case 'STORE_CLOSED':
-      return new HttpError(error.code, 'this server is shutting down', {}, { 'Retry-After': '5' })
+      return new HttpError(error.code, 'this server is shutting down', {}, RETRY_SOON)
     // Names a file of the machine.
     case 'STORE_UNREADABLE':
       return new HttpError(error.code, 'the store cannot be read')

@@ -44,6 +44,9 @@ const ANY: readonly HttpErrorCode[] = [
   'FORBIDDEN_ORIGIN',
   'INTERNAL',
   'STORE_CLOSED',
+  'DATABASE_UNREACHABLE',
+  'WRITE_UNKNOWN',
+  'DATABASE_REFUSED',
 ]
 const BODY: readonly HttpErrorCode[] = ['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 const SETTLE: readonly HttpErrorCode[] = [
@@ -142,7 +145,7 @@ const PATHS: Readonly<Record<string, { readonly get?: Operation; readonly post?:
     get: {
       id: 'events',
       summary:
-        'Server-sent events. `snapshot` (the data is a SnapshotEvent), several when long; then `opened`, `engaged` and `settled` (a ChangeEvent), each with the cursor as its id; `reset` before a fresh snapshot when the cursor is not known any more. A snapshot may hold what `opened` then tells again.',
+        'Server-sent events. `snapshot` (the data is a SnapshotEvent), several when long; then `opened`, `engaged` and `settled` (a ChangeEvent), each with the cursor as its id; `reset` before a fresh snapshot when the cursor is not known any more. A snapshot may hold what `opened` then tells again. `failed` (the data is an error, with its code) comes before the end of a stream that cannot be read on; connect again.',
       query: schemas.eventsQuerySchema,
       headers: { 'Last-Event-ID': 'Where to resume: the id of the last event received.' },
       replies: { 200: ['The stream.'] },

@@ -44,7 +44,7 @@ export interface InboxServer {
   viewers(): number
   /**
    * Lets what is being answered finish and what was upgraded close by itself, for a second at most, and ends all else at
-   * once.
+   * once. What is not answered by then is answered with 503: `WRITE_UNKNOWN` where it may write.
    */
   close(): Promise<void>
 }
@@ -56,6 +56,8 @@ const REQUEST_TIMEOUT_MS = 30_000
 const SILENCE_MS = 120_000
 /** How long `close` waits for what is being answered, and for upgraded sockets, in milliseconds. */
 const GRACE_MS = 1_000
+/** How long it waits for the last answers to be sent, in milliseconds. */
+const LAST_ANSWERS_MS = 500
 
 /** Serves the inbox on a port of its own, for this machine alone unless told otherwise. */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
@@ -122,6 +124,8 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     })
     await atMost(GRACE_MS, Promise.all([idle, upgrades?.close()]))
     upgrades?.destroy()
+    app.abandon()
+    await atMost(LAST_ANSWERS_MS, idle)
     server.closeAllConnections()
     await closed
     if (keeps) await forgetProcess(stateFile, state)

@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { StoreError } from '@handraise/inbox'
 import { tooMany } from './events.ts'
 import {
   bearerToken,
@@ -65,7 +66,7 @@ export class Upgrades {
       handler = this.admit(request)
     } catch (error) {
       const told = toHttpError(error)
-      if (told.code === 'INTERNAL') this.report(error)
+      if (told.code === 'INTERNAL' || StoreError.isInstance(error)) this.report(error)
       this.refuse(socket, told)
       return
     }

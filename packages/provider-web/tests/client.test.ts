@@ -85,11 +85,41 @@ describe('the client', () => {
     const id = await ask()
     expect(await client.answer(id, 'SQLite')).toMatchObject({ repeated: true, request: { id } })
     broken = 0
-    await expect(client.open({ questions: [DB] as never })).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    await expect(client.open({ questions: [DB] as never })).rejects.toMatchObject({
+      code: 'WRITE_UNKNOWN',
+      status: 0,
+    })
     expect((await inbox.list({ state: 'pending' })).requests).toHaveLength(1)
     broken = 0
     const { joined } = await client.open({ questions: [DB] as never, key: 'k' })
     expect(joined).toBe(true)
+  })
+
+  test('does not say that nothing was done when the server goes away during a decision', async () => {
+    const { url, ask, client: good } = await serve()
+    const id = await ask()
+    let sent = 0
+    const client = new InboxClient({
+      url,
+      token: TOKEN,
+      fetch: async (input, init) => {
+        if (init?.method !== 'POST') return fetch(input, init)
+        sent += 1
+        if (sent === 1) {
+          await fetch(input, init)
+          throw new TypeError('fetch failed', {
+            cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
+          })
+        }
+        throw new TypeError('fetch failed', {
+          cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+        })
+      },
+    })
+    await expect(client.answer(id, 'SQLite')).rejects.toMatchObject({ code: 'WRITE_UNKNOWN' })
+    expect((await good.get(id)).settlement?.outcome).toBe('answered')
+    // Never there, so nothing was done.
+    await expect(client.answer(id, 'SQLite')).rejects.toMatchObject({ code: 'UNREACHABLE' })
   })
 
   test('finds a request by any id, whatever characters it has', async () => {

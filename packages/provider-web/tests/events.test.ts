@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { MemoryMedium, MemoryStore } from '@handraise/inbox'
+import { MemoryMedium, MemoryStore, StoreError } from '@handraise/inbox'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DB, send, serve, stream, TOKEN, until } from './served.ts'
 
@@ -236,6 +236,39 @@ describe('an event stream', () => {
     expect((await send(url, 'GET', `/api/events?cursor=${'x'.repeat(201)}`, { headers })).status).toBe(400)
     expect((await send(url, 'GET', '/api/events?since=3', { headers })).status).toBe(400)
   })
+})
+
+test('a stream that cannot be read is refused with a code, and one that cannot be read on says so before it ends', async () => {
+  class Away extends MemoryStore {
+    readsLeft = 0
+    override async end(): Promise<string> {
+      if (this.readsLeft === 0) throw new StoreError('DATABASE_UNREACHABLE')
+      return super.end()
+    }
+    override async since(...given: Parameters<MemoryStore['since']>): ReturnType<MemoryStore['since']> {
+      if (this.readsLeft < 2) throw new StoreError('DATABASE_UNREACHABLE')
+      return super.since(...given)
+    }
+  }
+  const store = new Away()
+  store.readsLeft = 2
+  const { url, server, client } = await serve({ inbox: { store } })
+  store.readsLeft = 0
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  for (const query of ['', '?cursor=a.1'])
+    expect(await send(url, 'GET', `/api/events${query}`, { headers })).toMatchObject({
+      status: 503,
+      json: { code: 'DATABASE_UNREACHABLE' },
+    })
+  expect(server.viewers()).toBe(0)
+  store.readsLeft = 1
+  const events = await stream(url)
+  expect((await events.next())?.event).toBe('snapshot')
+  expect(await events.next()).toMatchObject({ event: 'failed', data: { code: 'DATABASE_UNREACHABLE' } })
+  expect(await events.next()).toBeUndefined()
+  const told: string[] = []
+  for await (const { type } of client.events(undefined, { reconnect: false })) told.push(type)
+  expect(told).toEqual(['snapshot'])
 })
 
 test('a thousand event streams all see a settlement', async () => {

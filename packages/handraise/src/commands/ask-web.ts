@@ -4,8 +4,10 @@ import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
 import { untilDismissed } from '../dismissal.ts'
 import { hasDisplay } from '../display.ts'
+import { endOnceAnswered } from '../end-soon.ts'
 import type { ExitCode } from '../exit-code.ts'
 import { linger } from '../linger.ts'
+import { mountLog, type LogChoice } from '../mount-log.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
 import { mountInbox, mountPage } from '../mount-page.ts'
 import { openPage } from '../open-page.ts'
@@ -14,7 +16,7 @@ import { reportAnswer, reportError, writeReport } from '../report.ts'
 import { handleSignals } from '../signals.ts'
 import { onTrouble } from '../trouble.ts'
 
-export interface WebChoice extends NoticeChoice {
+export interface WebChoice extends NoticeChoice, LogChoice {
   readonly json?: boolean | undefined
   /** False: the browser is not opened. */
   readonly open?: boolean | undefined
@@ -23,10 +25,12 @@ export interface WebChoice extends NoticeChoice {
 /** `handraise ask --web`: asks on a page that is there for this one request. Returns the exit code. */
 export async function askOnPage(request: AskUserQuestionRequest, options: WebChoice): Promise<ExitCode> {
   const ctx = new Context()
+  let endLog = (): Promise<void> => Promise.resolve()
   try {
     onTrouble(ctx, line => process.stderr.write(line))
     await ctx.plugin({ name: 'handraise', apply: applyPreset }, { provider: null })
     await mountInbox(ctx)
+    endLog = await mountLog(ctx, options)
     const server = await mountPage(ctx).catch(cannotServe)
     await mountNotices(ctx, options, process.stderr)
     await ctx.inbox.core.follow({
@@ -43,7 +47,9 @@ export async function askOnPage(request: AskUserQuestionRequest, options: WebCho
     await linger(server)
     return exitCode
   } finally {
+    await endLog()
     await ctx.fiber.dispose()
+    if (options.log !== undefined) endOnceAnswered()
   }
 }
 

@@ -2,15 +2,17 @@ import type { AskUserQuestionRequest } from '@handraise/user-questions/types'
 import { Context } from 'cordis'
 import { chooseProvider, type ChosenProvider, type ProviderChoice } from '../choose-provider.ts'
 import { CommandError } from '../command-error.ts'
+import { endOnceAnswered } from '../end-soon.ts'
 import type { ExitCode } from '../exit-code.ts'
+import { mountLog, type LogChoice } from '../mount-log.ts'
 import { apply as applyPreset } from '../preset.ts'
 import { reportAnswer, reportError, writeReport } from '../report.ts'
 import { readRequest } from '../request-file.ts'
 import { handleSignals } from '../signals.ts'
-import type { InboxChoice } from '../inbox-connection.ts'
+import { inboxOfEnvironment, type InboxChoice } from '../inbox-connection.ts'
 import type { WebChoice } from './ask-web.ts'
 
-export interface AskOptions extends ProviderChoice, InboxChoice, WebChoice {
+export interface AskOptions extends ProviderChoice, InboxChoice, LogChoice, WebChoice {
   /** On a page of its own. */
   readonly web?: boolean | undefined
   /** Seconds. */
@@ -35,11 +37,18 @@ export async function ask(file: string, options: AskOptions): Promise<ExitCode> 
     return (await import('./ask-web.ts')).askOnPage(request, options)
   }
   if (inbox !== undefined) {
-    refuse(options, [...HERE, ...NOTICES], 'an inbox has its own surfaces; leave it out with --inbox')
+    refuse(options, [...HERE, ...NOTICES, ...LOG], 'an inbox has its own surfaces; leave it out with --inbox')
     return (await import('./inbox.ts')).askInbox(request, options)
   }
+  // The environment names where to ask unless something of this ask says that it is asked here.
+  const here = [...HERE, ...NOTICES, ...LOG].some(name => options[name] !== undefined)
+  if (!here && inboxOfEnvironment() !== undefined)
+    return (await import('./inbox.ts')).askInbox(request, options)
   if (detach === true)
-    throw new CommandError('BAD_USAGE', '--detach needs --inbox: only an inbox keeps a question')
+    throw new CommandError(
+      'BAD_USAGE',
+      '--detach needs --inbox, or HANDRAISE_INBOX: only an inbox keeps a question',
+    )
   if (RULES.some(name => options[name] !== undefined))
     refuse(options, NOTICES, 'nobody is asked where a script, a policy or a recording answers; leave it out')
   return askHere(request, options, file === '-')
@@ -50,6 +59,7 @@ const RULES = ['answers', 'policy', 'replay'] as const
 /** What belongs to an ask in this process, and is shown in this terminal at most. */
 const HERE = [...RULES, 'record', 'plain'] as const
 const NOTICES = ['notify', 'notifyText'] as const
+const LOG = ['log', 'logText'] as const
 
 function refuse(options: AskOptions, names: readonly (keyof AskOptions)[], why: string): void {
   const given = names
@@ -76,6 +86,7 @@ async function askHere(
     // It has ended, and says how; a signal that comes with that changes nothing any more.
     handleSignals(() => {})
     chosen.close()
+    if (options.log !== undefined) endOnceAnswered()
   }
 }
 
@@ -87,11 +98,13 @@ async function askThrough(
 ) {
   const ctx = new Context()
   await ctx.plugin({ name: 'handraise', apply: applyPreset }, { provider })
+  const endLog = await mountLog(ctx, options)
   if (terminal !== undefined) {
     if (options.notify !== undefined) (await import('../trouble.ts')).onTrouble(ctx, onNoticeTrouble)
     await (await import('../mount-notices.ts')).mountNotices(ctx, options, terminal)
   }
   const report = await ctx.userQuestions.ask(request).then(reportAnswer, reportError)
+  await endLog()
   await ctx.fiber.dispose()
   return report
 }

@@ -216,7 +216,11 @@ async function settle(
 
 /** What the inbox refused, in the words of a command. */
 export function refusalOf({ code, message, settlement, body }: InboxClientError): CommandError {
+  // Nothing was sent, or it was a mere question.
   if (code === 'UNREACHABLE') return new CommandError('ASK_UNAVAILABLE', `${message}; nobody was asked`)
+  if (code === 'DATABASE_UNREACHABLE' || code === 'DATABASE_REFUSED' || code === 'WRITE_UNKNOWN')
+    return new CommandError(code, message)
+  if (code === 'STORE_CLOSED') return new CommandError('ASK_UNAVAILABLE', `${message}; nobody was asked`)
   if (code === 'UNAUTHORIZED') return new CommandError('BAD_USAGE', message)
   if (code === 'ALREADY_SETTLED' && settlement !== undefined)
     return alreadySettled(typeof body['id'] === 'string' ? body['id'] : 'of that id', settlement)

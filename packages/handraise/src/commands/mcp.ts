@@ -1,9 +1,11 @@
 import { serveMcpOverStdio } from '@handraise/mcp'
+import type { InboxStore } from '@handraise/inbox'
 import { Context } from 'cordis'
 import type { Writable } from 'node:stream'
-import { chosenFile, openHostStore, type DatabaseChoice } from '../database-file.ts'
+import { chosenFile, isAddress, openHostStore, type DatabaseChoice } from '../database-file.ts'
 import { endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { mountLog, type LogChoice } from '../mount-log.ts'
 import { mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
 import { mountStack } from '../mount-wire.ts'
 import { pageWhenNeeded } from '../page-when-needed.ts'
@@ -11,7 +13,7 @@ import { untilStopped } from '../signals.ts'
 import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 
-export interface McpOptions extends McpChoice, DatabaseChoice {
+export interface McpOptions extends McpChoice, DatabaseChoice, LogChoice {
   /** Names who asks. */
   readonly principal?: string | undefined
   /** False: no browser is opened. */
@@ -22,26 +24,40 @@ export interface McpOptions extends McpChoice, DatabaseChoice {
 export async function mcp(options: McpOptions): Promise<ExitCode> {
   const file = chosenFile(options)
   const output = takeStandardOutput()
+  const store = await openHostStore(file, options.db)
+  // Until here a signal ends the process: there is nothing to end in order.
   const stopped = untilStopped()
   const ctx = new Context()
   let host: McpHost | undefined
+  let endLog = (): Promise<void> => Promise.resolve()
+  const log = async (): Promise<void> => {
+    endLog = await mountLog(ctx, options)
+  }
   try {
-    host = await mount(ctx, file, options)
+    host = await mount(ctx, store, file, options, log)
     await serve(ctx, host, output, stopped)
   } finally {
     await host?.dispose()
+    await endLog()
     await ctx.fiber.dispose()
     endSoon()
   }
   return EXIT.answered
 }
 
-async function mount(ctx: Context, file: string | undefined, options: McpOptions): Promise<McpHost> {
+async function mount(
+  ctx: Context,
+  store: InboxStore,
+  file: string | undefined,
+  options: McpOptions,
+  log: () => Promise<void>,
+): Promise<McpHost> {
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  await mountStack(ctx, await openHostStore(file, options.db))
+  await mountStack(ctx, store)
+  await log()
   const { principal, open } = options
   const page = pageWhenNeeded(ctx, { file, open })
-  const host = await mountMcp(ctx, options, { file, page, principal })
+  const host = await mountMcp(ctx, options, { file, shared: isAddress(options.db), page, principal })
   tellTrouble()
   return host
 }

@@ -2,7 +2,7 @@ import type { InboxStore } from '@handraise/inbox'
 import { RuleBook, UserApprovalError, type RememberedRule } from '@handraise/user-approvals'
 import { visibleLine } from '@handraise/user-questions/types'
 import { CommandError } from '../command-error.ts'
-import { databaseFile, openExistingDatabase } from '../database-file.ts'
+import { databaseFile, ofStore, openExistingDatabase } from '../database-file.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
 
@@ -45,6 +45,8 @@ async function withStore({ db }: RulesOptions, use: (store: InboxStore) => Promi
   const store = await openExistingDatabase(databaseFile(db), db)
   try {
     await use(store)
+  } catch (error) {
+    throw ofStore(error) ?? error
   } finally {
     await store.close()
   }

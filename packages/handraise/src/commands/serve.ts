@@ -5,10 +5,18 @@ import * as providerWeb from '@handraise/provider-web'
 import { acceptWebSocket } from '@handraise/wire'
 import { Context } from 'cordis'
 import { CommandError } from '../command-error.ts'
-import { chosenFile, openDatabase, shownDatabase, type DatabaseChoice } from '../database-file.ts'
-import { endSoon } from '../end-soon.ts'
+import {
+  chosenFile,
+  isAddress,
+  ofStore,
+  openDatabase,
+  shownDatabase,
+  type DatabaseChoice,
+} from '../database-file.ts'
+import { endInTime, endSoon } from '../end-soon.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { writeLine } from '../json-line.ts'
+import { mountLog, type LogChoice } from '../mount-log.ts'
 import { mountMcp, type McpChoice, type McpHost } from '../mount-mcp.ts'
 import { mountNotices, type NoticeChoice } from '../mount-notices.ts'
 import { mountStack, mountWire, type WireHost } from '../mount-wire.ts'
@@ -17,7 +25,7 @@ import { takeStandardOutput } from '../standard-output.ts'
 import { holdTrouble } from '../trouble.ts'
 import { viewersRoute } from '../viewers-route.ts'
 
-export interface ServeOptions extends NoticeChoice, McpChoice, DatabaseChoice {
+export interface ServeOptions extends NoticeChoice, LogChoice, McpChoice, DatabaseChoice {
   readonly port?: number | undefined
   readonly json?: boolean | undefined
   /** Opens the page in a browser. */
@@ -32,20 +40,32 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   const file = chosenFile(options)
   // What an agent prints is nothing this command says.
   const output = agent === undefined ? process.stdout : takeStandardOutput()
-  const stopped = untilStopped()
+  const store = file === undefined ? new MemoryStore() : await openDatabase(file, options.db)
+  // Until here a signal ends the process: there is nothing to end in order.
+  let ended = (): void => {}
+  const stopped = (async (): Promise<void> => {
+    await untilStopped()
+    // Nothing is waited for long: not a database that is away, and not what is still being set up.
+    ended = endInTime()
+  })()
   const ctx = new Context()
   const tellTrouble = holdTrouble(ctx, line => process.stderr.write(line))
-  const store = file === undefined ? new MemoryStore() : await openDatabase(file, options.db)
   await mountStack(ctx, store)
   let server: InboxServer
   let wire: WireHost
   let mcp: McpHost
   let endpoint: McpEndpoint
+  let endLog: () => Promise<void>
   try {
     // Before anybody can ask.
+    endLog = await mountLog(ctx, options)
     await mountNotices(ctx, options, process.stderr)
     wire = await mountWire(ctx, { agent, file, adopt: true })
-    const { service } = (mcp = await mountMcp(ctx, options, { file, page: () => server.url }))
+    const { service } = (mcp = await mountMcp(ctx, options, {
+      file,
+      shared: isAddress(options.db),
+      page: () => server.url,
+    }))
     endpoint = mcpEndpoint({ build: () => service.askServer(), report: error => ctx.logger.error(error) })
     server = await listen(ctx, { file, port, wire, endpoint })
     const kept = file === undefined ? undefined : shownDatabase(options.db, file)
@@ -55,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     endSoon()
     if (InboxServerError.isInstance(error))
       throw new CommandError('INTERNAL', error.message, { cause: error })
-    throw error
+    throw ofStore(error) ?? error
   }
   tellTrouble()
   if (open === true) void (await import('../open-page.ts')).openPage(pageUrl(server))
@@ -65,7 +85,9 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   await endpoint.close()
   // The server waits for what is connected to it.
   await wire.dispose()
+  await endLog()
   await ctx.fiber.dispose()
+  ended()
   endSoon()
   return EXIT.answered
 }

@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): void
   /** Lets no byte through in the direction, or in neither, and tells nobody. */
   hold(direction?: 'toServer' | 'toClient'): void
+  /** Takes nothing more from the hosts. */
+  stall(): void
   /** Delivers every byte so much later. */
   slow(delayMs: number): void
   /** Delivers what was held back, and goes on as a good network does. */

@@ -16,7 +16,7 @@ export async function startProxy(port) {
     if (deaf) {
       // Accepted by the system, and answered by nobody.
       client.on('error', () => {})
-      pairs.add({ cut: () => client.destroy(), flush() {} })
+      pairs.add({ cut: () => client.destroy(), flush() {}, stall() {} })
       return
     }
     const database = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -27,9 +27,11 @@ export async function startProxy(port) {
         pairs.delete(pair)
       },
       flush() {
+        client.resume()
         up.flush()
         down.flush()
       },
+      stall: () => client.pause(),
     }
     pairs.add(pair)
     const up = pipe(client, database, 'toServer')
@@ -90,6 +92,10 @@ export async function startProxy(port) {
         toClient: direction === 'toServer',
       }
       deaf = direction === undefined
+    },
+    /** Takes nothing more from the hosts, until it is mended: what they send stays with them once the system’s buffers are full. */
+    stall() {
+      for (const pair of pairs) pair.stall()
     },
     /** Delivers every byte so much later. */
     slow(delayMs) {

@@ -4,7 +4,7 @@ import { link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { PauseError } from './pause-error.ts'
 
-const KEY_BYTES = 32
+export const KEY_BYTES = 32
 const FORM = /^handraise-mcp-key 1 ([\w-]{43,})\n?$/u
 
 /**
@@ -16,9 +16,17 @@ const FORM = /^handraise-mcp-key 1 ([\w-]{43,})\n?$/u
  * `KEY_UNREADABLE` for one that holds no key, is no regular file, belongs to another user, or cannot be read or made.
  */
 export async function readKeyFile(file: string): Promise<Uint8Array> {
-  const path = resolve(file)
+  return orUnreadable(resolve(file), async path => (await read(path)) ?? (await make(path)))
+}
+
+/** The key in a file, or nothing where there is no such file. Rejects as `readKeyFile` does. */
+export async function findKeyFile(file: string): Promise<Uint8Array | undefined> {
+  return orUnreadable(resolve(file), read)
+}
+
+async function orUnreadable<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   try {
-    return (await read(path)) ?? (await make(path))
+    return await use(path)
   } catch (error) {
     if (PauseError.isInstance(error)) throw error
     throw new PauseError('KEY_UNREADABLE', { file: path, why: (error as Error).message }, { cause: error })

@@ -31,7 +31,8 @@ import type {
   ResourceConfig,
   ToolConfig,
 } from './handlers.ts'
-import { readKeyFile } from './key-file.ts'
+import { findKeyFile, readKeyFile } from './key-file.ts'
+import { readKeyRecord } from './key-record.ts'
 import { Ledger, type PauseOutcome } from './ledger.ts'
 import { given, handlerOf, inOrder, type Received } from './official-callback.ts'
 import { resultOf } from './outcome-result.ts'
@@ -40,6 +41,7 @@ import { checkPrincipal, principalOf, type PrincipalOption } from './principal.t
 import { RefusedState, resultThatThrows } from './refused-state.ts'
 import { Rounds } from './rounds.ts'
 import { Seal } from './seal.ts'
+import { toldError } from './told-error.ts'
 import { toToolEnding, toToolResult } from './tool-result.ts'
 
 export interface PausesOptions {
@@ -294,7 +296,7 @@ export class Pauses {
     } catch (error) {
       if (error instanceof RefusedState)
         server.server.onerror?.(new Error(`requestState of ${method} ${name} refused: ${error.why}`))
-      throw error
+      throw toldError(error)
     }
   }
 }
@@ -312,15 +314,40 @@ export interface OpenPausesOptions extends Omit<PausesOptions, 'key'> {
    * The file with the key, such as `/srv/agent/inbox.mcp-key` beside the database: made when it is missing, readable by its
    * owner alone. Whoever can read it can answer in any person's place. One for each server: what was asked by one with the
    * same key, `scope` and tool could be answered to another.
+   *
+   * With `keyInStore` it is never made: the key of one that is there is taken over by a store that has none yet.
    */
-  readonly keyFile: string
+  readonly keyFile?: string | undefined
+  /**
+   * Keeps the key in the store instead, for several hosts that share one: a pause of one is then redeemed on every other.
+   * Whoever can read the store can then answer in any person's place. Default false.
+   */
+  readonly keyInStore?: boolean | undefined
 }
 
 /**
- * Pauses that outlive this process: the key is in the file, and what was answered in the store. Rejects with `PauseError`
- * `KEY_EXPOSED` when others may read or change the file, `KEY_UNREADABLE` for one that is none or cannot be used. To change the
- * key, remove the file and start anew: what was asked before is then refused when it is answered, and has to be called again.
+ * Pauses that outlive this process: the key is in the file, or in the store, and what was answered in the store. Rejects with
+ * `PauseError` `KEY_EXPOSED` when others may read or change the file, `KEY_UNREADABLE` for one that is none or cannot be used.
+ * To change the key, remove the file, or the record, and start anew: what was asked before is then refused when it is
+ * answered, and has to be called again.
  */
-export async function openPauses({ keyFile, ...options }: OpenPausesOptions): Promise<Pauses> {
-  return new Pauses({ ...options, key: await readKeyFile(keyFile) })
+export async function openPauses({
+  keyFile,
+  keyInStore = false,
+  ...options
+}: OpenPausesOptions): Promise<Pauses> {
+  return new Pauses({ ...options, key: await chooseKey(options.store, keyFile, keyInStore) })
+}
+
+async function chooseKey(
+  store: InboxStore | undefined,
+  keyFile: string | undefined,
+  keyInStore: boolean,
+): Promise<Uint8Array> {
+  if (keyInStore) {
+    if (store === undefined) throw new TypeError('a key that is kept in the store needs one')
+    return readKeyRecord(store, async () => (keyFile === undefined ? undefined : findKeyFile(keyFile)))
+  }
+  if (keyFile === undefined) throw new TypeError('name the file of the key, or keep it in the store')
+  return readKeyFile(keyFile)
 }

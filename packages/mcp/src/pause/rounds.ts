@@ -14,6 +14,7 @@ import { closeState, openState, type PausedState } from './paused-state.ts'
 import { readAnswers } from './read-answers.ts'
 import { RefusedState } from './refused-state.ts'
 import type { Seal } from './seal.ts'
+import { toldError } from './told-error.ts'
 
 /** One request as it came in, the first of a call or a later round. */
 export interface PausableCall {
@@ -408,7 +409,8 @@ function noted(faults: ReadonlyMap<string, string>): ReadonlyMap<string, string>
   )
 }
 
-function errorOutcome(error: unknown): PauseOutcome {
+function errorOutcome(thrown: unknown): PauseOutcome {
+  const error = toldError(thrown)
   const message = error instanceof Error ? error.message : String(error)
   if (!ProtocolError.isInstance(error)) return { kind: 'error', message }
   const { code, data } = error
