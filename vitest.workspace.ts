@@ -37,7 +37,11 @@ export default defineConfig({
           'packages/thread/tests/kill.test.ts',
           // Nothing of cordis is in what these are about.
           'packages/elicitation/tests/*.test.ts',
+          'packages/inbox/tests/store-suite.test.ts',
           'packages/inbox-postgres/tests/*.test.ts',
+          'packages/inbox-sqlite/tests/{suite,processes}.test.ts',
+          'packages/provider-terminal/tests/{render,pty}.test.ts',
+          'packages/user-questions/tests/provider-suite.test.ts',
           'packages/mcp/tests/{endpoint,offer-readme,pause,pause-answers,pause-hangs,redeem,seal,seed-003}.test.ts',
           'packages/thread/tests/{file-thread,fuzz,store-suite,structured-answers}.test.ts',
           'packages/wire/tests/{client,ndjson,protocol,transcripts,web-socket}*.test.ts',

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
 /**
@@ -8,7 +9,16 @@ export default defineConfig({
   root: 'page',
   base: './',
   publicDir: false,
-  resolve: { conditions: ['@handraise/source', 'module', 'browser', 'import', 'default'] },
+  resolve: {
+    conditions: ['@handraise/source', 'module', 'browser', 'import', 'default'],
+    // What it knows of Node is of no use here.
+    alias: [
+      {
+        find: /^\.\/not-sent\.ts$/u,
+        replacement: fileURLToPath(new URL('page/src/not-sent.ts', import.meta.url)),
+      },
+    ],
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/page',

@@ -1,4 +1,5 @@
 import { InboxClientError } from './client-error.ts'
+import { wasNotSent } from './not-sent.ts'
 import { readEvents } from './read-events.ts'
 import type {
   AnswerEntry,
@@ -338,27 +339,6 @@ function hadNoAnswer(error: unknown): boolean {
 
 function isUnknown(error: unknown): boolean {
   return InboxClientError.isInstance(error) && error.code === 'WRITE_UNKNOWN'
-}
-
-/** What Node says of a connection that was never made. A browser does not tell. */
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
-function wasNotSent(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  if (!(cause instanceof Error)) return false
-  // A port that `fetch` calls nowhere.
-  if (!('code' in cause)) return cause.message === 'bad port'
-  const code = String(cause.code)
-  // Nothing is sent to a server before its certificate was checked.
-  return NOT_CONNECTED.has(code) || /CERT|^ERR_(?:TLS|SSL)_/u.test(code)
 }
 
 // What another attempt may mend.

@@ -5,7 +5,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.constantFrom('Yes, always', 'a b', '/go', 'x.'),
 )
-const spoken = text.filter(each => each.trim() !== '')
+const spoken = text.filter(each => foldLabel(each) !== '')
 
 /** Labels that a person could tell apart in what they type. */
 export const labels = (label: fc.Arbitrary<string> = spoken): fc.Arbitrary<string[]> =>

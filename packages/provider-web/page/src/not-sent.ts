@@ -1,0 +1,2 @@
+/** A browser does not tell whether anything was sent. */
+export const wasNotSent = (): boolean => false
