@@ -112,12 +112,15 @@ test.each(['stopped', 'silent'] as const)(
     const host = await serveIn({ XDG_DATA_HOME: directory }, '--db', database.url)
     const client = new InboxClient(host)
     const { request } = await client.open(REQUEST)
-    const waiting = client.wait(request.id).catch(() => {})
+    const leave = new AbortController()
+    const waiting = client.wait(request.id, { signal: leave.signal }).catch(() => {})
     if (how === 'stopped') await database.crash()
     else await database.pause()
     host.child.kill('SIGTERM')
     // One that has to be ended by force, after five seconds, ends with 1.
     expect([await host.ended, host.stderr()]).toEqual([0, expect.any(String)])
+    // Told that it is still pending, the client would wait for the host to come back.
+    leave.abort()
     await waiting
   },
 )
